@@ -1,0 +1,38 @@
+"""What extractord says about itself: to the log, to the bus, to whoever waits."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from msgspec import Struct
+
+from extractord.core.ports import RunRow
+
+
+class Skipped(Struct, frozen=True, kw_only=True, tag="skipped"):
+    """The gate closed an exchange without a run."""
+
+    at: datetime
+    agent: str
+    session: str
+    exchange: str
+    reason: str
+
+
+class RunFinished(Struct, frozen=True, kw_only=True, tag="run/finished"):
+    """A run ended, however."""
+
+    at: datetime
+    row: RunRow
+
+
+class SourceFound(Struct, frozen=True, kw_only=True, tag="source/found"):
+    """A folder with an agent's transcripts is watched from now on."""
+
+    at: datetime
+    agent: str
+    root: str
+    transcripts: int
+
+
+Event = Skipped | RunFinished | SourceFound

@@ -1,0 +1,317 @@
+"""What the rooms ask of the outside, each implemented by one edge and one test double."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from datetime import datetime
+from typing import Protocol
+
+from msgspec import Struct
+
+from extractord.core.records import (
+    Brief,
+    Conversation,
+    Message,
+    Project,
+    Refusal,
+    Reply,
+    Seen,
+    Tool,
+    Usage,
+)
+from extractord.policy.requests import PathFacts, RootKind
+
+
+class Reader(Protocol):
+    """Folds the records of one transcript into entries; keeps what later records refer to."""
+
+    session: str | None
+    """Of the record last fed."""
+    version: str | None
+    """Of the agent, where a record named it."""
+    unknown: Counter[str]
+    """Record types that the adapter does not know, counted."""
+
+    def feed(self, record: bytes) -> Iterable[Seen]:
+        """Given one raw record, return the entries, revisions and voids that it brings.
+
+        Never raises for what a record holds: what cannot be decoded is counted as unknown.
+        """
+        ...
+
+    def settle(self) -> Iterable[Seen]:
+        """The transcript is at rest: return what waited for its successor."""
+        ...
+
+
+class Folder(Protocol):
+    """One memory root, reached through its descriptor and never through a link.
+
+    Paths are relative, with `/`, and already judged. Every method raises StoreError with the
+    file's name where the disk refuses.
+    """
+
+    def names(self) -> tuple[str, ...]:
+        """Every Markdown file below the root, sorted; links and special files left out."""
+        ...
+
+    def read(self, path: str, limit: int) -> bytes:
+        """The bytes of a regular file of at most `limit` bytes."""
+        ...
+
+    def facts(self, path: str) -> PathFacts:
+        """What stands at `path`: kind, links, owner, device, twin, size; no text, no trust."""
+        ...
+
+    def stat(self, path: str) -> tuple[int, int, int] | None:
+        """Size, mtime in ns and inode of a regular file; None where there is none."""
+        ...
+
+    def write(self, path: str, data: bytes) -> None:
+        """Replace the file as a whole and durably: temporary file, fsync, rename, fsync."""
+        ...
+
+    def remove(self, path: str) -> None:
+        """Unlink the file and fsync its directory; empty folders go too."""
+        ...
+
+
+class View(Protocol):
+    """A run's read-only view of its two roots; what the child has."""
+
+    def names(self, root: RootKind) -> tuple[str, ...]:
+        """Every Markdown file below the root, sorted."""
+        ...
+
+    def read(self, root: RootKind, path: str) -> bytes:
+        """The bytes as they are on disk; StoreError where they cannot be had."""
+        ...
+
+    def facts(self, root: RootKind, path: str) -> PathFacts:
+        """What stands there, without trust."""
+        ...
+
+
+class Model(Protocol):
+    """A language model, or what stands for one."""
+
+    async def complete(self, messages: Sequence[Message], tools: Sequence[Tool]) -> Reply:
+        """Ask once. Raise ModelError where there is no reply."""
+        ...
+
+
+class Child(Protocol):
+    """Where a run's conversation takes place."""
+
+    async def converse(self, brief: Brief, project: Project) -> Conversation:
+        """Hold the conversation over a view of the user's and the project's root.
+
+        Never raises for what the child does: a hung, killed or lying child is Ending.FAILED.
+        ModelError passes through.
+        """
+        ...
+
+
+class Owner(Struct, frozen=True, kw_only=True):
+    """A process that holds claims; gone when pid, start time or boot no longer match."""
+
+    pid: int
+    started: int
+    """Clock ticks since boot, as /proc/<pid>/stat field 22 has it."""
+    boot: str
+
+
+class Baseline(Struct, frozen=True, kw_only=True):
+    """How far a transcript had come when it was first found: by place, never by clock."""
+
+    path: str
+    offset: int
+    last_entry: str | None
+
+
+class RangeState(Struct, frozen=True, kw_only=True):
+    """What the ledger knows about one exchange."""
+
+    state: str
+    """open (released after an attempt), claimed, closed or baseline."""
+    reason: str
+    run: str | None
+    attempts: int
+    retry_at: datetime | None
+
+
+class Ranges(Protocol):
+    """Which exchanges are closed, claimed or to be tried again; a row an exchange."""
+
+    def cursor(self, path: str) -> bytes | None:
+        """The encoded cursor of a transcript, as `save_cursor` was given it."""
+        ...
+
+    def save_cursor(self, path: str, agent: str, session: str | None, cursor: bytes) -> None:
+        """Keep how far a transcript was read."""
+        ...
+
+    def known_root(self, agent: str, root: str) -> bool:
+        """True if a source's folder was baselined before."""
+        ...
+
+    def note_root(self, agent: str, root: str) -> None:
+        """From now on, what appears below this folder is new."""
+        ...
+
+    def note_baseline(self, agent: str, session: str, place: Baseline) -> None:
+        """All of the session up to the place was there before us."""
+        ...
+
+    def baselines(self, agent: str, session: str) -> tuple[Baseline, ...]:
+        """The session's baselines, one for each file that it was found in."""
+        ...
+
+    def states(self, agent: str, session: str) -> Mapping[str, RangeState]:
+        """What is known of each exchange of the session, by its key."""
+        ...
+
+    def elsewhere(self, agent: str, session: str, keys: Iterable[str]) -> frozenset[str]:
+        """Those of the keys that another session of the agent had first: copies."""
+        ...
+
+    def close(self, agent: str, session: str, keys: Iterable[str], reason: str, now: datetime) -> None:
+        """Close exchanges without a run, with the gate's reason."""
+        ...
+
+    def claim(
+        self, agent: str, session: str, keys: Iterable[str], run: str, owner: Owner, now: datetime
+    ) -> bool:
+        """Claim all of the exchanges for a run, or none where one is closed or claimed."""
+        ...
+
+    def holds(self, run: str, owner: Owner) -> bool:
+        """True if the run's claim is still its owner's; asked inside the commit."""
+        ...
+
+    def finish(self, run: str, reason: str, now: datetime) -> None:
+        """Close what the run claimed."""
+        ...
+
+    def release(self, run: str, *, attempted: bool, retry_at: datetime | None) -> None:
+        """Give back what the run claimed; `attempted` counts."""
+        ...
+
+    def reap(self) -> tuple[str, ...]:
+        """Release the claims of owners that are gone; return their runs."""
+        ...
+
+    def project(self, agent: str, session: str, cwd: str) -> Project | None:
+        """The project that a (session, cwd) was given when it was first seen."""
+        ...
+
+    def note_project(self, agent: str, session: str, cwd: str, project: Project) -> None:
+        """Keep it: the directory may be gone tomorrow."""
+        ...
+
+
+class Spent(Struct, frozen=True, kw_only=True):
+    """What requests cost over some time."""
+
+    requests: int = 0
+    tokens: int = 0
+    dollars: float = 0.0
+
+
+class RunRow(Struct, frozen=True, kw_only=True):
+    """A run as the ledger keeps it, and as `--json` prints it."""
+
+    run: str
+    agent: str
+    session: str
+    project: str
+    model: str
+    started_at: datetime
+    ended_at: datetime | None = None
+    outcome: str = "running"
+    reason: str = ""
+    written: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    held: tuple[str, ...] = ()
+    denied: int = 0
+    requests: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    dollars: float = 0.0
+    ms: int = 0
+    confinement: str = ""
+
+
+class Runs(Protocol):
+    """Every run, and a row for every request that it made."""
+
+    def start(self, row: RunRow) -> None:
+        """A run begins."""
+        ...
+
+    def finish(self, row: RunRow) -> None:
+        """A run ended; the row replaces the one that it began with."""
+        ...
+
+    def spend(self, run: str, usage: Usage, now: datetime, fault: str | None) -> None:
+        """A request was made; a failed one counts as a request."""
+        ...
+
+    def spent(self, since: datetime, run: str | None = None) -> Spent:
+        """What was spent since then, of one run or of all."""
+        ...
+
+    def recent(self, limit: int) -> tuple[RunRow, ...]:
+        """The newest runs, newest first."""
+        ...
+
+    def one(self, run: str) -> RunRow | None:
+        """A run by its id, or by the beginning of it where that is unique."""
+        ...
+
+
+class Audit(Protocol):
+    """Append-only, hash-chained rows; ids and rule names, never a transcript's text."""
+
+    def refused(
+        self, run: str, by: str, refusals: Iterable[Refusal], confinement: str, now: datetime
+    ) -> None:
+        """Rows for requests that were not granted, by `child` or `store`."""
+        ...
+
+    def note(self, kind: str, subject: str, detail: Mapping[str, object], now: datetime) -> None:
+        """A row for a commit, a review, an undo."""
+        ...
+
+    def head(self) -> str:
+        """The newest row's hash."""
+        ...
+
+    def verify(self) -> int:
+        """Given the chain, return the number of rows. Raise LedgerError where it is broken."""
+        ...
+
+
+class Ledger(Protocol):
+    """The database with everything that is not a memory."""
+
+    @property
+    def ranges(self) -> Ranges:
+        """What was read."""
+        ...
+
+    @property
+    def runs(self) -> Runs:
+        """What was run and spent."""
+        ...
+
+    @property
+    def audit(self) -> Audit:
+        """What was asked and answered."""
+        ...
+
+    def transaction(self) -> AbstractContextManager[None]:
+        """All or nothing, durable at its end; one inside another joins it."""
+        ...

@@ -1,0 +1,76 @@
+"""Where an agent's transcripts are, which files belong, and how one is read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from extractord.core.ports import Reader
+
+
+class Container(StrEnum):
+    """How records stand in a transcript."""
+
+    LINES = "lines"
+    """JSONL, appended to; a record is a line without its newline."""
+    DOCUMENT = "document"
+    """One file rewritten as a whole; the record is the file."""
+    ROWS = "rows"
+    """A SQLite database; a record is a row as a JSON object."""
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What a source is looked up by; read from the environment in one place."""
+
+    env: Mapping[str, str]
+    home: str
+    platform: str
+    """As `sys.platform` has it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A transcript about to be read, for its reader."""
+
+    path: str
+    beside: Mapping[str, bytes] = field(default_factory=dict)
+    """The contents of the files that the source named in `beside`, where they exist."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """How a database is asked; both statements only read.
+
+    `touched` gives (session id, newest update in ms) for sessions updated at or after `:since`.
+    `records` gives the rows of `:session`, in order, each with its columns by name.
+    """
+
+    touched: str
+    records: str
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One agent's transcripts.
+
+    `roots` are the folders to watch, absolute. `belongs` is asked with a path relative to such
+    a folder. `claims` is asked with any path and the first 64 KiB of the file where nobody said
+    which agent it is. `beside` names files, relative to the transcript's folder, whose contents
+    the reader needs. `container` is asked with the path.
+    """
+
+    agent: str
+    roots: Callable[[Surroundings], tuple[str, ...]]
+    belongs: Callable[[str], bool]
+    container: Callable[[str], Container]
+    claims: Callable[[str, bytes], bool]
+    reader: Callable[[Opened], Reader]
+    beside: tuple[str, ...] = ()
+    family: Callable[[str], str | None] = lambda _path: None
+    """Given a transcript's file name, a glob, in its folder, of files of the same session."""
+    rows: Rows | None = None
+    writes_turn_end: bool = True
+    """False where the agent leaves no trace of a turn's end: quiet ends the exchange."""
+    purged_after_days: int | None = None
