@@ -1,0 +1,118 @@
+"""What the three processes say to one another, and how it is framed on a pipe."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+from msgspec import Struct
+
+from extractord.core.records import Brief, Conversation, Message, Refusal, Reply, Tool
+from extractord.errors import ExtractordError
+from extractord.policy.requests import RootKind, Trust
+
+FRAME_BYTES = 16 * 1024 * 1024
+"""The largest frame that is taken from a process that may have been turned."""
+_LENGTH_BYTES = 4
+
+
+class WireError(ExtractordError):
+    """The other side of a pipe does not keep to the protocol."""
+
+
+class Known(Struct, frozen=True, kw_only=True):
+    """What the ledger knows of a memory when the run begins."""
+
+    root: RootKind
+    path: str
+    trust: Trust
+    foreign: bool = False
+    pinned: bool = False
+
+
+class Start(Struct, frozen=True, kw_only=True, tag="start"):
+    """daemon → child: the run that it is for."""
+
+    brief: Brief
+    known: tuple[Known, ...]
+    turns: int
+    has_project: bool
+    embedded: bool
+    """The child answers itself, with the embedded model."""
+
+
+class Ask(Struct, frozen=True, kw_only=True, tag="ask"):
+    """child → daemon → model host: complete this."""
+
+    id: int
+    messages: tuple[Message, ...]
+    tools: tuple[Tool, ...]
+
+
+class Answer(Struct, frozen=True, kw_only=True, tag="answer"):
+    """The reply to an Ask; `tries` is how many requests it took."""
+
+    id: int
+    reply: Reply
+    tries: int = 1
+
+
+class Unanswered(Struct, frozen=True, kw_only=True, tag="unanswered"):
+    """There is no reply; `fault` is a ModelFault, `tries` how many requests were spent on it."""
+
+    id: int
+    fault: str
+    message: str
+    retry_after_s: float | None = None
+    tries: int = 1
+
+
+class Refused(Struct, frozen=True, kw_only=True, tag="refused"):
+    """child → daemon: a request was not granted; sent as it happens."""
+
+    refusal: Refusal
+
+
+class Done(Struct, frozen=True, kw_only=True, tag="done"):
+    """child → daemon: the conversation is over."""
+
+    conversation: Conversation
+
+
+Said = Start | Ask | Answer | Unanswered | Refused | Done
+
+_encoder = msgspec.msgpack.Encoder()
+_decoder = msgspec.msgpack.Decoder(Said)
+
+
+def frame(said: Said) -> bytes:
+    """Given a message, return its frame: four bytes of length, big-endian, then msgpack."""
+    body = _encoder.encode(said)
+    return len(body).to_bytes(_LENGTH_BYTES, "big") + body
+
+
+class Frames:
+    """Takes bytes as they come from a pipe and gives the messages that are whole."""
+
+    def __init__(self) -> None:
+        self._bytes = bytearray()
+
+    def feed(self, chunk: bytes) -> Iterator[Said]:
+        """Given the next bytes, yield each message that they complete.
+
+        Raise WireError for a frame over the limit or one that does not decode.
+        """
+        self._bytes += chunk
+        while len(self._bytes) >= _LENGTH_BYTES:
+            length = int.from_bytes(self._bytes[:_LENGTH_BYTES], "big")
+            if length > FRAME_BYTES:
+                raise WireError(f"a frame of {length} bytes is over the limit of {FRAME_BYTES}")
+            end = _LENGTH_BYTES + length
+            if len(self._bytes) < end:
+                return
+            body = bytes(self._bytes[_LENGTH_BYTES:end])
+            del self._bytes[:end]
+            try:
+                yield _decoder.decode(body)
+            except msgspec.DecodeError as error:
+                raise WireError(f"a frame does not decode: {error}") from None
