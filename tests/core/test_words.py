@@ -1,0 +1,119 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from extractord.core.records import Entry, Origin, Role
+from extractord.core.words import count_words, pasted, prose
+
+
+def said(text: str, pastes: tuple[tuple[int, int], ...] = ()) -> str:
+    entry = Entry(
+        id="1", agent="pi", session="s", role=Role.USER, origin=Origin.HUMAN, text=text, pastes=pastes
+    )
+    return prose(entry)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", 0),
+        ("ok thanks", 2),
+        ("don't use tabs", 3),
+        ("use port 8080", 3),
+        ("… — ! 🙂", 0),
+        ("以后所有提交信息都用英文写", 6),
+        ("好的", 1),
+        ("好", 0),
+        ("ありがとう", 1),
+        ("コミットは英語で書いて", 4),
+        ("커밋 메시지는 영어로", 3),
+        ("네", 1),
+        ("ใช้แท็บเสมอ", 2),
+        ("ใช่", 0),
+        ("ប្រើ\u200bភាសា\u200bអង់គ្លេស\u200bជានិច្ច", 3),
+        ("всегда пиши тесты", 3),
+        ("تُكتب الرسائل بالإنجليزية", 3),
+        ("Commit信息用English写", 4),
+    ],
+)
+def test_words_are_counted_in_any_script(text: str, words: int) -> None:
+    assert count_words(text) == words
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("We deploy on Tuesdays.", "We deploy on Tuesdays."),
+        ("fix this:\n```py\nalways use tabs\n```\nthanks", "fix this:\nthanks"),
+        ("~~~\nnever closed\nuse tabs", ""),
+        ("look\n\n    always use tabs\n", "look"),
+        ("    one line with a wide margin", "one line with a wide margin"),
+        ("> you should use tabs\nno, spaces", "no, spaces"),
+        ("/compact keep the decisions", ""),
+        ("/etc/hosts is ours to edit", "/etc/hosts is ours to edit"),
+        ("<system-reminder>\nuse the todo tool\n</system-reminder>\nplain words stay", "plain words stay"),
+        ("a <b> is not a wrapper </b> here", "a <b> is not a wrapper </b> here"),
+        ("https://example.com/a b://c", ""),
+        ("see https://example.com/a please", "see https://example.com/a please"),
+        ("2026-11-30 10:00:01 INFO started the thing", ""),
+        (
+            'why?\nTraceback (most recent call last):\n  File "a.py", line 3\n    g()\nValueError: none',
+            "why?",
+        ),
+        ("$ make test\nFAIL tests/a.py no\nsome words between", ""),
+        ("Error handling belongs at the border", "Error handling belongs at the border"),
+    ],
+)
+def test_only_what_a_person_says_is_prose(text: str, left: str) -> None:
+    assert said(text) == left
+
+
+def test_what_the_record_marks_as_pasted_is_not_prose() -> None:
+    assert said("before PASTED after", ((7, 13),)) == "before \n after"
+
+
+def test_a_list_of_rules_is_prose_although_it_is_long_enough_to_count_as_a_paste() -> None:
+    rules = "Rules:\n\n- one thing\n- two things\n- three things\n- four things\n- five things"
+    assert said(rules) == rules.replace("\n\n", "\n")
+    assert [rules[slice(*span)] for span in pasted(rules)] == [rules[8:]]
+
+
+@pytest.mark.parametrize(
+    ("text", "pastes"),
+    [
+        ("just one paragraph\nof\nmany\nlines\nthat\nsomebody\ntyped", []),
+        ("first\n\na\nb\nc\nd", []),
+        ("first\n\na\nb\nc\nd\ne", ["a\nb\nc\nd\ne"]),
+        ("first\n\n" + "word " * 149, []),
+        ("first\n\n" + "word " * 150, ["word " * 150]),
+        ("first\n```\ncode\n\nmore\n```\nlast", ["```\ncode\n\nmore\n```\n"]),
+        ("first\n````\n```\n````\nlast", ["````\n```\n````\n"]),
+        ("first\n\tindented\nlast", ["\tindented\n"]),
+        ("    both\n    indented", ["    both\n    indented"]),
+        ("> said\n> so\nno", ["> said\n> so\n"]),
+    ],
+)
+def test_pastes_are_found_by_their_shape(text: str, pastes: list[str]) -> None:
+    assert [text[slice(*span)] for span in pasted(text)] == pastes
+
+
+def test_marked_pastes_join_those_that_are_found() -> None:
+    assert pasted("ab> c", ((1, 3), (3, 4), (-5, 0), (9, 12))) == ((1, 4),)
+
+
+@given(
+    st.text(alphabet="ab \n\t>`~<-/", max_size=80),
+    st.lists(st.tuples(st.integers(-2, 90), st.integers(-2, 90)), max_size=3),
+)
+def test_pastes_are_ascending_apart_and_inside_the_text(text: str, marked: list[tuple[int, int]]) -> None:
+    spans = pasted(text, marked)
+    flat = [at for span in spans for at in span]
+    assert flat == sorted(set(flat))
+    assert all(0 <= at <= len(text) for at in flat)
+
+
+@given(st.text(max_size=60), st.text(max_size=60))
+def test_more_text_never_has_fewer_words(one: str, other: str) -> None:
+    assert count_words(f"{one} {other}") >= max(count_words(one), count_words(other))
