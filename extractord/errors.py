@@ -68,12 +68,15 @@ class ModelError(ExtractordError):
 
     `fault` sorts it: transient and rate_limit may pass; quota and auth stop spending at
     once; too_long is tried once with half the brief; refused fails the run.
-    `retry_after_s` is the provider's own wish, in seconds.
+    `retry_after_s` is the provider's own wish, in seconds; `tries` counts the requests spent.
     """
 
-    def __init__(self, message: str, *, fault: ModelFault, retry_after_s: float | None = None) -> None:
+    def __init__(
+        self, message: str, *, fault: ModelFault, retry_after_s: float | None = None, tries: int = 1
+    ) -> None:
         """Keep the fault and the provider's wish beside the sentence."""
         self.fault = fault
+        self.tries = tries
         self.retry_after_s = retry_after_s
         super().__init__(message)
 
@@ -88,6 +91,10 @@ class ConflictError(StoreError):
 
 class LedgerError(ExtractordError):
     """The ledger cannot be used; the file is left as it is."""
+
+
+class DamagedLedgerError(LedgerError):
+    """The ledger's file is there and is no sound database; its bytes are untouched."""
 
 
 class ConfinementError(ExtractordError):

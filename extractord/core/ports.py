@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
 from typing import Protocol
@@ -11,7 +11,6 @@ from typing import Protocol
 from msgspec import Struct
 
 from extractord.core.records import (
-    Brief,
     Conversation,
     Message,
     Project,
@@ -21,6 +20,7 @@ from extractord.core.records import (
     Tool,
     Usage,
 )
+from extractord.core.wire import Start
 from extractord.policy.requests import PathFacts, RootKind
 
 
@@ -52,6 +52,10 @@ class Folder(Protocol):
     Paths are relative, with `/`, and already judged. Every method raises StoreError with the
     file's name where the disk refuses.
     """
+
+    def fileno(self) -> int:
+        """The root's own descriptor, to be handed to a child."""
+        ...
 
     def names(self) -> tuple[str, ...]:
         """Every Markdown file below the root, sorted; links and special files left out."""
@@ -102,14 +106,29 @@ class Model(Protocol):
         ...
 
 
+Complete = Callable[[Sequence[Message], Sequence[Tool]], Awaitable[Reply]]
+
+
+class Spawner(Protocol):
+    """Starts processes for runs."""
+
+    def spawn(self, to_child: int, from_child: int, roots: Sequence[int]) -> int:
+        """Given the child's ends of its pipes and the descriptors of its roots, return its pid."""
+        ...
+
+    def kill(self, pid: int) -> None:
+        """Kill the child and its process group, if it still lives."""
+        ...
+
+
 class Child(Protocol):
     """Where a run's conversation takes place."""
 
-    async def converse(self, brief: Brief, project: Project) -> Conversation:
-        """Hold the conversation over a view of the user's and the project's root.
+    async def converse(self, start: Start, roots: Sequence[int], complete: Complete) -> Conversation:
+        """Given what the run starts with and its roots' descriptors, return the conversation.
 
-        Never raises for what the child does: a hung, killed or lying child is Ending.FAILED.
-        ModelError passes through.
+        Never raises for what the child does: one that hangs, dies or lies is Ending.FAILED.
+        `complete` answers its requests; what that raises passes through.
         """
         ...
 
@@ -140,6 +159,8 @@ class RangeState(Struct, frozen=True, kw_only=True):
     run: str | None
     attempts: int
     retry_at: datetime | None
+    lost: int = 0
+    """Runs in a row that went with their process; no attempts."""
 
 
 class Ranges(Protocol):
@@ -195,12 +216,19 @@ class Ranges(Protocol):
         """Close what the run claimed."""
         ...
 
-    def release(self, run: str, *, attempted: bool, retry_at: datetime | None) -> None:
+    def release(self, run: str, *, attempted: bool, retry_at: datetime | None, reason: str = "") -> None:
         """Give back what the run claimed; `attempted` counts."""
         ...
 
     def reap(self) -> tuple[str, ...]:
         """Release the claims of owners that are gone; return their runs."""
+        ...
+
+    def reopen(self, run: str) -> int:
+        """Open what the run closed, as if never attempted; return how many exchanges.
+
+        The session's cursors go too, so that its transcripts are read anew.
+        """
         ...
 
     def project(self, agent: str, session: str, cwd: str) -> Project | None:
@@ -271,6 +299,25 @@ class Runs(Protocol):
         """A run by its id, or by the beginning of it where that is unique."""
         ...
 
+    def keep_brief(self, run: str, brief: bytes) -> None:
+        """Keep a parked run's redacted brief, encoded: its transcript may be purged before a retry."""
+        ...
+
+    def kept_brief(self, run: str) -> bytes | None:
+        """The brief that was kept of a run."""
+        ...
+
+
+class AuditRow(Struct, frozen=True, kw_only=True):
+    """One row of the audit."""
+
+    id: int
+    at: datetime
+    kind: str
+    subject: str
+    detail: dict[str, object]
+    hash: str
+
 
 class Audit(Protocol):
     """Append-only, hash-chained rows; ids and rule names, never a transcript's text."""
@@ -287,6 +334,10 @@ class Audit(Protocol):
 
     def head(self) -> str:
         """The newest row's hash."""
+        ...
+
+    def recent(self, limit: int) -> tuple[AuditRow, ...]:
+        """The newest rows, newest first."""
         ...
 
     def verify(self) -> int:

@@ -1,0 +1,109 @@
+"""The audit: rows that are only ever added, each sealed with the one before it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sqlite3
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+
+from extractord.core.ports import AuditRow
+from extractord.core.records import Refusal
+from extractord.edges.ledger.connection import border, from_ms, place, to_ms, transaction
+from extractord.errors import LedgerError
+
+SCHEMA: tuple[str, ...] = (
+    """CREATE TABLE audit(
+        id INTEGER PRIMARY KEY AUTOINCREMENT, at INTEGER NOT NULL, kind TEXT NOT NULL,
+        subject TEXT NOT NULL, detail TEXT NOT NULL, hash TEXT NOT NULL
+    )""",
+    """CREATE TRIGGER audit_is_never_changed BEFORE UPDATE ON audit
+       BEGIN SELECT raise(ABORT, 'the audit is append-only'); END""",
+    """CREATE TRIGGER audit_is_never_cut BEFORE DELETE ON audit
+       BEGIN SELECT raise(ABORT, 'the audit is append-only'); END""",
+)
+
+BEFORE_ALL = "0" * 64
+PATH_CHARACTERS = 200
+
+
+@border
+class Audit:
+    """The port `Audit` over the ledger's connection."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def refused(
+        self, run: str, by: str, refusals: Iterable[Refusal], confinement: str, now: datetime
+    ) -> None:
+        """Rows for requests that were not granted, by `child` or `store`; the reasons' words are left out."""
+        with transaction(self._connection):
+            for refusal in refusals:
+                detail = {
+                    "by": by,
+                    "confinement": confinement,
+                    "path": refusal.path[:PATH_CHARACTERS],
+                    "rule": refusal.rule,
+                    "tool": refusal.tool,
+                    "verdict": refusal.verdict,
+                }
+                self.note("refused", run, detail, now)
+
+    def note(self, kind: str, subject: str, detail: Mapping[str, object], now: datetime) -> None:
+        """A row for a commit, a review, an undo; `detail` is anything that JSON can say."""
+        text = _canonical(dict(detail))
+        with transaction(self._connection):
+            sealed = _seal(self.head(), to_ms(now), kind, subject, text)
+            self._connection.execute(
+                "INSERT INTO audit(at, kind, subject, detail, hash) VALUES (?, ?, ?, ?, ?)",
+                (to_ms(now), kind, subject, text, sealed),
+            )
+
+    def head(self) -> str:
+        """The newest row's hash; 64 zeros where there is none."""
+        row = self._connection.execute("SELECT hash FROM audit ORDER BY id DESC LIMIT 1").fetchone()
+        return str(row[0]) if row else BEFORE_ALL
+
+    def recent(self, limit: int) -> tuple[AuditRow, ...]:
+        """The newest rows, newest first."""
+        rows = self._connection.execute("SELECT * FROM audit ORDER BY id DESC LIMIT ?", (limit,))
+        return tuple(
+            AuditRow(
+                id=number, at=from_ms(at), kind=kind, subject=subject, detail=json.loads(detail), hash=sealed
+            )
+            for number, at, kind, subject, detail, sealed in rows
+        )
+
+    def verify(self) -> int:
+        """Given the chain, return the number of rows. Raise LedgerError where it is broken.
+
+        Rows cut from its end show in SQLite's own counter, or against a head that the log has.
+        """
+        before, last = BEFORE_ALL, 0
+        rows = self._connection.execute("SELECT id, at, kind, subject, detail, hash FROM audit ORDER BY id")
+        for number, at, kind, subject, detail, sealed in rows:
+            last += 1
+            if number != last or _seal(before, at, kind, subject, detail) != sealed:
+                raise LedgerError(
+                    f"{place(self._connection)}: the audit is broken at row {last}: from there on it was "
+                    f"changed by something else than extractord; compare with a backup"
+                )
+            before = sealed
+        counted = self._connection.execute("SELECT seq FROM sqlite_sequence WHERE name = 'audit'").fetchone()
+        if counted and counted[0] != last:
+            raise LedgerError(
+                f"{place(self._connection)}: the audit ends at row {last}, but {counted[0]} were written: "
+                f"its end was cut off; compare with a backup"
+            )
+        return last
+
+
+def _canonical(value: object) -> str:
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+
+
+def _seal(before: str, at: int, kind: str, subject: str, detail: str) -> str:
+    row = _canonical({"at": at, "before": before, "detail": detail, "kind": kind, "subject": subject})
+    return hashlib.sha256(row.encode("ascii")).hexdigest()

@@ -1,0 +1,130 @@
+"""Every run, and a row for every request that it made."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from extractord.core.ports import RunRow, Spent
+from extractord.core.records import Usage
+from extractord.edges.ledger.connection import border, from_ms, to_ms
+
+SCHEMA: tuple[str, ...] = (
+    """CREATE TABLE runs(
+        run TEXT PRIMARY KEY, agent TEXT NOT NULL, session TEXT NOT NULL, project TEXT NOT NULL,
+        model TEXT NOT NULL, started_at INTEGER NOT NULL, ended_at INTEGER, outcome TEXT NOT NULL,
+        reason TEXT NOT NULL, written TEXT NOT NULL, removed TEXT NOT NULL, held TEXT NOT NULL,
+        denied INTEGER NOT NULL, requests INTEGER NOT NULL, prompt_tokens INTEGER NOT NULL,
+        completion_tokens INTEGER NOT NULL, dollars REAL NOT NULL, ms INTEGER NOT NULL,
+        confinement TEXT NOT NULL
+    )""",
+    "CREATE INDEX runs_by_start ON runs(started_at)",
+    "CREATE INDEX runs_parked ON runs(started_at) WHERE outcome = 'parked'",
+    """CREATE TABLE requests(
+        id INTEGER PRIMARY KEY, run TEXT NOT NULL, at INTEGER NOT NULL, prompt_tokens INTEGER NOT NULL,
+        completion_tokens INTEGER NOT NULL, cached_tokens INTEGER NOT NULL, dollars REAL NOT NULL, fault TEXT
+    )""",
+    "CREATE INDEX requests_by_time ON requests(at, prompt_tokens, completion_tokens, dollars)",
+    "CREATE INDEX requests_by_run ON requests(run)",
+    "CREATE TABLE briefs(run TEXT PRIMARY KEY, brief BLOB NOT NULL) WITHOUT ROWID",
+)
+
+_INSERT = "INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+
+_SPENT = """SELECT count(*), ifnull(sum(prompt_tokens + completion_tokens), 0), total(dollars)
+    FROM requests WHERE at >= :since"""
+_SPENT_BY_RUN = _SPENT + " AND run = :run"
+
+
+@border
+class Runs:
+    """The port `Runs` over the ledger's connection."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def start(self, row: RunRow) -> None:
+        """A run begins."""
+        self._connection.execute("INSERT " + _INSERT, _columns(row))
+
+    def finish(self, row: RunRow) -> None:
+        """A run ended; the row replaces the one that it began with."""
+        self._connection.execute("INSERT OR REPLACE " + _INSERT, _columns(row))
+
+    def spend(self, run: str, usage: Usage, now: datetime, fault: str | None) -> None:
+        """A request was made; a failed one counts as a request."""
+        self._connection.execute(
+            "INSERT INTO requests VALUES (NULL, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                run,
+                to_ms(now),
+                usage.prompt_tokens,
+                usage.completion_tokens,
+                usage.cached_tokens,
+                usage.dollars,
+                fault,
+            ),
+        )
+
+    def spent(self, since: datetime, run: str | None = None) -> Spent:
+        """What was spent since then, of one run or of all; tokens are prompt and completion."""
+        (requests, tokens, dollars) = self._connection.execute(
+            _SPENT if run is None else _SPENT_BY_RUN, {"since": to_ms(since), "run": run}
+        ).fetchone()
+        return Spent(requests=requests, tokens=tokens, dollars=dollars)
+
+    def recent(self, limit: int) -> tuple[RunRow, ...]:
+        """The newest runs, newest first."""
+        rows = self._connection.execute(
+            "SELECT * FROM runs ORDER BY started_at DESC, run DESC LIMIT ?", (limit,)
+        )
+        return tuple(run_row(row) for row in rows)
+
+    def one(self, run: str) -> RunRow | None:
+        """A run by its id, or by the beginning of it where that is unique."""
+        rows = self._connection.execute(
+            "SELECT * FROM runs WHERE run >= :run AND run < :run || char(0x10FFFF) ORDER BY run LIMIT 2",
+            {"run": run},
+        ).fetchall()
+        found = [run_row(row) for row in rows]
+        if not run or not found or (len(found) > 1 and found[0].run != run):
+            return None
+        return found[0]
+
+    def keep_brief(self, run: str, brief: bytes) -> None:
+        """Keep a parked run's redacted brief, encoded."""
+        self._connection.execute("INSERT OR REPLACE INTO briefs VALUES (?, ?)", (run, brief))
+
+    def kept_brief(self, run: str) -> bytes | None:
+        """The brief that was kept of a run."""
+        row = self._connection.execute("SELECT brief FROM briefs WHERE run = ?", (run,)).fetchone()
+        return row and bytes(row[0])
+
+
+def _columns(row: RunRow) -> tuple[object, ...]:
+    return tuple(_column(value) for value in msgspec.structs.astuple(row))
+
+
+def _column(value: object) -> object:
+    match value:
+        case datetime():
+            return to_ms(value)
+        case tuple():
+            return msgspec.json.encode(value).decode()
+        case _:
+            return value
+
+
+def run_row(columns: Sequence[Any]) -> RunRow:
+    """Given the columns of `runs`, return the row."""
+    fields = dict(zip(RunRow.__struct_fields__, columns, strict=True))
+    for name in ("started_at", "ended_at"):
+        if fields[name] is not None:
+            fields[name] = from_ms(fields[name])
+    for name in ("written", "removed", "held"):
+        fields[name] = msgspec.json.decode(fields[name], type=tuple[str, ...])
+    return RunRow(**fields)

@@ -1,0 +1,154 @@
+"""The ledger's file: made whole or not at all, brought up to date after a copy, never overwritten."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import stat
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+
+from extractord.edges.ledger import audit, ranges, runs, versions
+from extractord.edges.ledger.connection import BUSY_S, transaction, translated
+from extractord.errors import DamagedLedgerError, LedgerError
+
+Step = tuple[str, ...]
+
+# The schema version is the number of steps done. A released step is never edited: add one.
+STEPS: tuple[Step, ...] = ((*ranges.SCHEMA, *runs.SCHEMA, *audit.SCHEMA, *versions.SCHEMA),)
+
+NAME = "ledger.db"
+
+
+def open_file(path: Path, steps: Sequence[Step] = STEPS) -> sqlite3.Connection:
+    """Given the ledger's path, return a connection to it, made or brought up to date where needed.
+
+    Raise LedgerError where it is of a newer extractord, DamagedLedgerError where it is unsound.
+    """
+    with translated(str(path)):
+        if not os.path.lexists(path):
+            _make(path, steps)
+        _check_file(path)
+        connection = _connect(path)
+        try:
+            connection.execute("PRAGMA synchronous = FULL")
+            connection.execute("PRAGMA foreign_keys = ON")
+            connection.execute("PRAGMA secure_delete = ON")
+            if _version(connection, path, steps) < len(steps):
+                _bring_up(connection, path, steps)
+            connection.execute("PRAGMA journal_mode = WAL")
+        except BaseException:
+            connection.close()
+            raise
+    return connection
+
+
+def open_to_read(path: Path, steps: Sequence[Step] = STEPS) -> sqlite3.Connection:
+    """Given the ledger's path, return a connection that changes nothing; without a file, an empty one."""
+    if not os.path.lexists(path):
+        return blank(steps)
+    with translated(str(path)):
+        _check_file(path)
+        connection = _connect(path, "?mode=ro")
+        try:
+            version = _version(connection, path, steps)
+        except sqlite3.OperationalError:
+            # A read-only file system: without a -wal there is nothing that the file lacks.
+            connection.close()
+            if path.with_name(path.name + "-wal").exists():
+                raise
+            connection = _connect(path, "?immutable=1")
+            version = _version(connection, path, steps)
+    if version < len(steps):
+        connection.close()
+        raise LedgerError(
+            f"{path} was written by an earlier extractord: start the daemon once, which brings it up to date"
+        )
+    return connection
+
+
+def blank(steps: Sequence[Step] = STEPS) -> sqlite3.Connection:
+    """Return an empty ledger in memory."""
+    connection = sqlite3.connect(":memory:", isolation_level=None)
+    with transaction(connection):
+        _take(connection, steps)
+    return connection
+
+
+def _connect(path: Path, query: str = "?mode=rw") -> sqlite3.Connection:
+    return sqlite3.connect(path.absolute().as_uri() + query, uri=True, timeout=BUSY_S, isolation_level=None)
+
+
+def _check_file(path: Path) -> None:
+    found = path.lstat()
+    if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid():
+        raise LedgerError(f"{path} is not a file of this user: move it aside and start again")
+    if found.st_size == 0:
+        raise DamagedLedgerError(
+            f"{path} is empty, which no ledger ever is: put a copy of it from a backup in its place, or "
+            f"move it aside to start with none"
+        )
+
+
+def _version(connection: sqlite3.Connection, path: Path, steps: Sequence[Step]) -> int:
+    version = int(connection.execute("PRAGMA user_version").fetchone()[0])
+    if version == 0:
+        raise DamagedLedgerError(f"{path} is a database, but no ledger: move it aside and start again")
+    if version > len(steps):
+        raise LedgerError(
+            f"{path} was written by a newer extractord (schema {version}, this one knows {len(steps)}): "
+            f"install that version again, or set EXTRACTORD_STATE_DIR to another directory"
+        )
+    return version
+
+
+def _make(path: Path, steps: Sequence[Step]) -> None:
+    """Build the ledger beside its place and link it there: a crash leaves none, a race leaves the first."""
+    beside = path.with_name(f"{path.name}.new-{os.getpid()}")
+    with closing(blank(steps)) as empty:
+        _copy(empty, beside)
+    try:
+        os.link(beside, path)
+    except FileExistsError:
+        pass
+    finally:
+        beside.unlink()
+    _sync(path.parent)
+
+
+def _bring_up(connection: sqlite3.Connection, path: Path, steps: Sequence[Step]) -> None:
+    """Take the steps that are missing, after a copy; whoever comes second finds them taken."""
+    with transaction(connection):
+        version = _version(connection, path, steps)
+        if version == len(steps):
+            return
+        beside = path.with_name(f"{path.name}.new-{os.getpid()}")
+        with closing(_connect(path, "?mode=ro")) as before:
+            _copy(before, beside)
+        beside.replace(path.with_name(f"{path.name}.before-{len(steps)}"))
+        _sync(path.parent)
+        _take(connection, steps[version:], version)
+
+
+def _take(connection: sqlite3.Connection, steps: Sequence[Step], version: int = 0) -> None:
+    for step in steps:
+        for statement in step:
+            connection.execute(statement)
+    connection.execute(f"PRAGMA user_version = {version + len(steps)}")
+
+
+def _copy(source: sqlite3.Connection, target: Path) -> None:
+    target.unlink(missing_ok=True)
+    os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW, 0o600))
+    with closing(_connect(target)) as copy:
+        source.backup(copy)
+    _sync(target)
+
+
+def _sync(place: Path) -> None:
+    descriptor = os.open(place, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
