@@ -1,0 +1,73 @@
+"""Cuts a stream of bytes into lines at 0x0A only, in bounded memory."""
+
+from __future__ import annotations
+
+LINE_BYTES = 16 * 1024 * 1024
+"""A longer line is skipped to its newline (DESIGN §6)."""
+_BOM = b"\xef\xbb\xbf"
+
+
+class Lines:
+    """Folds chunks into lines; what follows the last newline waits for the next chunk.
+
+    `offset` is where the last finished line ended, `size` how far was read, both in bytes of the
+    stream; `skipped` lines with `skipped_bytes` in all, newlines included, were longer than allowed.
+    """
+
+    def __init__(self, offset: int = 0, size: int = 0, *, line_bytes: int = LINE_BYTES) -> None:
+        """Begin at `offset`, or where the line that begins there is known to be too long, at `size`."""
+        self.offset = offset
+        self._line_bytes = line_bytes
+        self._skipping = size - offset > line_bytes
+        self.size = size if self._skipping else offset
+        self._held = bytearray()
+        self._has_nul = False
+        self.skipped = 0
+        self.skipped_bytes = 0
+
+    def feed(self, chunk: bytes) -> list[bytes]:
+        """Given the next bytes, return the lines that they finish, without newline, NUL runs and BOM."""
+        at, begin = self.size, self.offset
+        self.size += len(chunk)
+        self._has_nul = self._has_nul or b"\0" in chunk
+        lines = chunk.split(b"\n")
+        rest = lines.pop()
+        if not lines:
+            self._hold(rest)
+            return lines
+        self.offset = self.size - len(rest)
+        if self._skipping or len(self._held) + len(lines[0]) > self._line_bytes:
+            self.skipped += 1
+            self.skipped_bytes += at + len(lines[0]) + 1 - begin
+            del lines[0]
+        elif self._held:
+            lines[0] = b"".join((self._held, lines[0]))
+        self._skipping = False
+        self._held = bytearray()
+        self._hold(rest)
+        if begin == 0 and lines:
+            lines[0] = lines[0].removeprefix(_BOM)
+        if self._has_nul:
+            lines = [line.strip(b"\0") for line in lines]
+        return lines
+
+    def take_rest(self) -> bytes:
+        """Nobody writes any more: return the last line, which has no newline."""
+        rest = bytes(self._held).strip(b"\0")
+        if self.offset == 0:
+            rest = rest.removeprefix(_BOM)
+        self._held.clear()
+        self.offset = self.size
+        return rest
+
+    @property
+    def rest(self) -> bytes:
+        """What follows the last newline, as far as it is not too long."""
+        return bytes(self._held)
+
+    def _hold(self, rest: bytes) -> None:
+        if not self._skipping:
+            self._held += rest
+            self._skipping = len(self._held) > self._line_bytes
+        if self._skipping:
+            self._held.clear()
