@@ -30,6 +30,7 @@ def open_file(path: Path, steps: Sequence[Step] = STEPS) -> sqlite3.Connection:
         if not os.path.lexists(path):
             _make(path, steps)
         _check_file(path)
+        path.chmod(0o600)
         connection = _connect(path)
         try:
             connection.execute("PRAGMA synchronous = FULL")
@@ -50,22 +51,14 @@ def open_to_read(path: Path, steps: Sequence[Step] = STEPS) -> sqlite3.Connectio
         return blank(steps)
     with translated(str(path)):
         _check_file(path)
-        connection = _connect(path, "?mode=ro")
         try:
-            version = _version(connection, path, steps)
-        except sqlite3.OperationalError:
-            # A read-only file system: without a -wal there is nothing that the file lacks.
-            connection.close()
-            if path.with_name(path.name + "-wal").exists():
+            return _read(path, "?mode=ro", steps)
+        except sqlite3.OperationalError as error:
+            # On a read-only file system no -shm can be made; without a -wal none is needed.
+            unwritable = error.sqlite_errorname.startswith(("SQLITE_CANTOPEN", "SQLITE_READONLY"))
+            if not unwritable or path.with_name(f"{path.name}-wal").exists():
                 raise
-            connection = _connect(path, "?immutable=1")
-            version = _version(connection, path, steps)
-    if version < len(steps):
-        connection.close()
-        raise LedgerError(
-            f"{path} was written by an earlier extractord: start the daemon once, which brings it up to date"
-        )
-    return connection
+            return _read(path, "?immutable=1", steps)
 
 
 def blank(steps: Sequence[Step] = STEPS) -> sqlite3.Connection:
@@ -73,6 +66,21 @@ def blank(steps: Sequence[Step] = STEPS) -> sqlite3.Connection:
     connection = sqlite3.connect(":memory:", isolation_level=None)
     with transaction(connection):
         _take(connection, steps)
+    return connection
+
+
+def _read(path: Path, query: str, steps: Sequence[Step]) -> sqlite3.Connection:
+    connection = _connect(path, query)
+    try:
+        version = _version(connection, path, steps)
+    except BaseException:
+        connection.close()
+        raise
+    if version < len(steps):
+        connection.close()
+        raise LedgerError(
+            f"{path} was written by an earlier extractord: start the daemon once, which brings it up to date"
+        )
     return connection
 
 
