@@ -1,0 +1,109 @@
+"""The index of a root, derived from its memories, with people's lines left as they are."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from urllib.parse import unquote
+
+HOOK_CHARS = 300
+"""A longer hook or title is cut, and ends in `…`."""
+
+_ENTRY = re.compile(
+    r"[ \t]*[-*+][ \t]+\[(?:\\.|[^\]\\])*\]"
+    r"\((?P<target><[^<>\n]*>|(?:\\.|[^()\\\s]|\([^()\\\s]*\))*)\).*"
+)
+_MARK = re.compile(r"\s*<!-- unreadable:[^\n]*?-->$")
+_ENCODED = re.compile(r"[%<>\\\x00-\x1f\x7f\x85\u2028\u2029\ud800-\udfff]")
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A memory as the index names it."""
+
+    path: str
+    title: str
+    hook: str = ""
+    fault: str = ""
+    """Why the file cannot be read; its line is kept and marked, none is added."""
+
+
+def derive(current: str, memories: Sequence[Listed], before: Iterable[Listed] = ()) -> str:
+    """Given the index as it stands and the root's memories, return the index as it ought to be.
+
+    Lines that are no entries stay, and people's wording and order of entries; a missing entry is
+    added, in the order of `memories`, after the last one; one without a file is dropped. `before`
+    are the memories as they were: a line that says just that is ours, and is brought up to date.
+    Line ends, and a missing newline at the end, are those of the text.
+    """
+    eol = "\r\n" if "\r\n" in current else "\n"
+    by_path = {memory.path: memory for memory in memories}
+    ours = {memory.path: line(memory) for memory in before}
+    missing = dict.fromkeys(memory.path for memory in memories if not memory.fault)
+    kept: list[str] = []
+    at = 0
+    for raw in re.findall(r"[^\n]*\n|[^\n]+", current):
+        text = raw.rstrip("\r\n")
+        path = target(text, by_path)
+        if path == "":
+            kept.append(raw)
+        elif path is not None:
+            missing.pop(path, None)
+            kept.append(_renewed(text, by_path[path], ours.get(path)) + raw[len(text) :])
+            at = len(kept)
+    at = at or len(kept)
+    added = [line(by_path[path]) + eol for path in missing]
+    if added and at and not kept[at - 1].endswith("\n"):
+        kept[at - 1] += eol
+        added[-1] = added[-1].removesuffix(eol)
+    return "".join([*kept[:at], *added, *kept[at:]])
+
+
+def line(memory: Listed) -> str:
+    """Given a memory, return its entry, `- [Title](file.md) — hook`, on one line."""
+    title = re.sub(r"[\\\[\]]", r"\\\g<0>", one_line(memory.title) or one_line(memory.path))
+    place = _ENCODED.sub(lambda found: "".join(f"%{byte:02X}" for byte in _bytes(found[0])), memory.path)
+    if re.search(r"[\s()]", place):
+        place = f"<{place}>"
+    hook = one_line(memory.hook)
+    return f"- [{title}]({place})" + (f" — {hook}" if hook else "")
+
+
+def target(text: str, paths: Collection[str]) -> str | None:
+    """Given a line, return the path of the memory that it names.
+
+    That is the empty string where the line is no entry, None where it is one without its memory.
+    Links elsewhere (a scheme, an absolute path, `..`) and to other than Markdown are no entries.
+    """
+    found = _ENTRY.fullmatch(text)
+    if found is None:
+        return ""
+    place = found["target"]
+    place = place[1:-1] if place.startswith("<") else re.sub(r"\\(.)", r"\1", place)
+    place = place.removeprefix("./")
+    for candidate in dict.fromkeys((place, unquote(place), unquote(place.partition("#")[0]))):
+        if candidate in paths:
+            return candidate
+    plain = unquote(place.partition("#")[0])
+    elsewhere = re.match(r"[A-Za-z][A-Za-z0-9+.-]*:|/", plain) or ".." in plain.split("/")
+    return "" if elsewhere or not plain.endswith(".md") else None
+
+
+def one_line(text: str) -> str:
+    """Given any text, return it on one line, at most `HOOK_CHARS` long, without controls."""
+    folded = " ".join("".join(char if char.isprintable() else " " for char in text).split())
+    return folded if len(folded) <= HOOK_CHARS else folded[: HOOK_CHARS - 1].rstrip() + "…"
+
+
+def _bytes(char: str) -> bytes:
+    return char.encode("utf-8", "surrogateescape" if "\udc80" <= char <= "\udcff" else "surrogatepass")
+
+
+def _renewed(text: str, memory: Listed, was: str | None) -> str:
+    """An entry's line, brought up to date where it is ours, marked where its file is bad."""
+    bare = _MARK.sub("", text)
+    if memory.fault:
+        fault = one_line(memory.fault).replace("--", "- -")
+        return f"{bare} <!-- unreadable: {fault} -->"
+    return line(memory) if bare == was else bare
