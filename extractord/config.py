@@ -25,13 +25,13 @@ Seconds = Annotated[float, Meta(ge=0)]
 
 
 class Memory(Struct, frozen=True, kw_only=True):
-    """[memory]"""
+    """The section [memory]."""
 
     dir: Annotated[str, Meta(description="where memories live; empty: <data>/memory")] = ""
 
 
 class Model(Struct, frozen=True, kw_only=True):
-    """[model]"""
+    """The section [model]."""
 
     name: Annotated[
         str, Meta(description='"heuristic", the embedded model, or any name that litellm knows')
@@ -46,7 +46,7 @@ class Model(Struct, frozen=True, kw_only=True):
 
 
 class Run(Struct, frozen=True, kw_only=True):
-    """[run]"""
+    """The section [run]."""
 
     concurrency: Annotated[int, Meta(ge=1, description="runs at once; one at a time in a project")] = 2
     settle_s: Annotated[
@@ -58,7 +58,7 @@ class Run(Struct, frozen=True, kw_only=True):
 
 
 class Projects(Struct, frozen=True, kw_only=True):
-    """[projects]"""
+    """The section [projects]."""
 
     worktrees: Annotated[
         Literal["shared", "separate"],
@@ -71,7 +71,7 @@ class Projects(Struct, frozen=True, kw_only=True):
 
 
 class Agent(Struct, frozen=True, kw_only=True):
-    """[agents.<name>]"""
+    """A section [agents.<name>]."""
 
     enabled: Annotated[bool, Meta(description="read this agent's transcripts")] = True
     headless: Annotated[bool, Meta(description="its prompts come from a program: never `stated`")] = False
@@ -79,7 +79,7 @@ class Agent(Struct, frozen=True, kw_only=True):
 
 
 class Budget(Struct, frozen=True, kw_only=True):
-    """[budget]"""
+    """The section [budget]."""
 
     turns: Annotated[int, Meta(ge=1, le=5, description="replies of the model a run")] = 5
     run_s: Annotated[Seconds, Meta(description="seconds a run")] = 120.0
@@ -138,7 +138,7 @@ def load_settings(environ: Mapping[str, str] | None = None) -> Settings:
     values = dict(_convert(Settings, given, "", problems))
     if problems:
         raise ConfigError(*problems)
-    return Settings(**values, **places)
+    return Settings(**{**values, **places})
 
 
 def _places(environ: Mapping[str, str]) -> dict[str, Path]:
@@ -196,15 +196,17 @@ class _Text(str):
         return repr(str(self))
 
 
-def _convert(struct: Any, given: Mapping[str, Any], where: str, problems: list[str]) -> Iterator[tuple[str, Any]]:
+def _convert(
+    struct: Any, given: Mapping[str, Any], where: str, problems: list[str]
+) -> Iterator[tuple[str, Any]]:
     """Given a table, yield each of the struct's settings that it holds; note every problem."""
     hints = get_type_hints(struct, include_extras=True)
     known = [key for key in hints if key not in _PLACES]
     for key, value in given.items():
         name = f"{where}{key}"
         if key not in known:
-            near = difflib.get_close_matches(key, known, n=1)
-            problems.append(f"unknown setting `{name}`" + (f": did you mean `{where}{near[0]}`?" if near else ""))
+            near = [f": did you mean `{where}{best}`?" for best in difflib.get_close_matches(key, known, n=1)]
+            problems.append(f"unknown setting `{name}`{''.join(near)}")
         elif struct is Settings and key == "agents":
             yield key, _agents(value, problems)
         elif isinstance(hints[key], type) and issubclass(hints[key], Struct):

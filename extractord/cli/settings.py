@@ -1,0 +1,54 @@
+"""`config show`, `check` and `sample`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+from cyclopts import App, Parameter
+
+from extractord.config import load_settings, sample
+
+app = App(name="config", help="What is set, whether it can be used, and what could be set.")
+
+Json = Annotated[bool, Parameter(name="--json", negative=(), help="One JSON object.")]
+
+
+@app.command(name="show")
+def show(*, json: Json = False) -> None:
+    """Print every setting as it is in force, and where it was looked for."""
+    settings = load_settings()
+    plain = msgspec.to_builtins(settings, enc_hook=_path)
+    plain["memory"]["dir"] = str(settings.memory_dir)
+    if json:
+        print(msgspec.json.encode(plain).decode())
+        return
+    for key, value in plain.items():
+        if isinstance(value, dict) and value:
+            print(f"[{key}]")
+            for name, inner in value.items():
+                print(f"  {name} = {msgspec.json.encode(inner).decode()}")
+        else:
+            print(f"{key} = {msgspec.json.encode(value).decode()}")
+
+
+@app.command(name="check")
+def check() -> None:
+    """Say whether the configuration can be used; name every problem where it cannot."""
+    settings = load_settings()
+    found = "" if settings.config_file.exists() else " (not there: every setting has its default)"
+    print(f"{settings.config_file}{found}: nothing to say against it")
+
+
+@app.command(name="sample")
+def print_sample() -> None:
+    """Print a commented configuration with every setting and its default."""
+    sys.stdout.write(sample())
+
+
+def _path(value: object) -> str:
+    if isinstance(value, Path):
+        return str(value)
+    raise NotImplementedError(type(value))

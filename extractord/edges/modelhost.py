@@ -1,0 +1,152 @@
+"""The process that has the key and the network: the daemon's side, and the frames of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+
+from extractord.core.records import Message, Reply, Tool
+from extractord.core.wire import Answer, Ask, Frames, Said, Unanswered, WireError, frame
+from extractord.errors import ModelError, ModelFault
+
+CHUNK_BYTES = 256 * 1024
+_FAULTS: Mapping[str, ModelFault] = {
+    "transient": "transient",
+    "rate_limit": "rate_limit",
+    "quota": "quota",
+    "auth": "auth",
+    "too_long": "too_long",
+    "refused": "refused",
+}
+
+
+class ModelHost:
+    """Starts the host when it is first asked, and lets it go when it was long not needed."""
+
+    def __init__(self, command: Sequence[str], environ: Mapping[str, str], idle_s: float) -> None:
+        """`command` starts the host; `environ` is all that it gets."""
+        self._command = tuple(command)
+        self._environ = dict(environ)
+        self._idle_s = idle_s
+        self._process: asyncio.subprocess.Process | None = None
+        self._listener: asyncio.Task[None] | None = None
+        self._idle: asyncio.TimerHandle | None = None
+        self._pending: dict[int, asyncio.Future[Answer | Unanswered]] = {}
+        self._asked = 0
+        self._starting = asyncio.Lock()
+
+    async def complete(self, messages: Sequence[Message], tools: Sequence[Tool]) -> tuple[Reply, int]:
+        """Ask once and return the reply with the number of requests that it took.
+
+        Raise ModelError, its `tries` set, where there is no reply.
+        """
+        process = await self._running()
+        self._asked += 1
+        ask = Ask(id=self._asked, messages=tuple(messages), tools=tuple(tools))
+        answer: asyncio.Future[Answer | Unanswered] = asyncio.get_running_loop().create_future()
+        self._pending[ask.id] = answer
+        try:
+            await _write(process, ask)
+            said = await answer
+        finally:
+            self._pending.pop(ask.id, None)
+            self._rest()
+        match said:
+            case Answer(reply=reply, tries=tries):
+                return reply, tries
+            case Unanswered():
+                raise ModelError(
+                    said.message,
+                    fault=_FAULTS.get(said.fault, "transient"),
+                    retry_after_s=said.retry_after_s,
+                    tries=said.tries,
+                )
+
+    async def stop(self) -> None:
+        """Let the host go; what it was asked and did not answer fails as transient."""
+        process, self._process = self._process, None
+        if self._idle is not None:
+            self._idle.cancel()
+        if process is None:
+            return
+        if process.returncode is None:
+            process.kill()
+        await process.wait()
+        if self._listener is not None:
+            await self._listener
+
+    async def _running(self) -> asyncio.subprocess.Process:
+        async with self._starting:
+            if self._idle is not None:
+                self._idle.cancel()
+            if self._process is None or self._process.returncode is not None:
+                self._process = await asyncio.create_subprocess_exec(
+                    *self._command,
+                    env=self._environ,
+                    stdin=asyncio.subprocess.PIPE,
+                    stdout=asyncio.subprocess.PIPE,
+                    start_new_session=True,
+                    limit=CHUNK_BYTES,
+                )
+                self._listener = asyncio.create_task(self._listen(self._process))
+            return self._process
+
+    def _rest(self) -> None:
+        if not self._pending and self._process is not None:
+            loop = asyncio.get_running_loop()
+            self._idle = loop.call_later(self._idle_s, lambda: loop.create_task(self.stop()))
+
+    async def _listen(self, process: asyncio.subprocess.Process) -> None:
+        assert process.stdout is not None  # noqa: S101 - it was asked for
+        frames = Frames()
+        reason = "the model host ended before it answered"
+        try:
+            while chunk := await process.stdout.read(CHUNK_BYTES):
+                for said in frames.feed(chunk):
+                    if isinstance(said, Answer | Unanswered) and (asked := self._pending.get(said.id)):
+                        asked.set_result(said)
+        except WireError as error:
+            reason = f"the model host: {error}"
+            process.kill()
+        for asked in self._pending.values():
+            if not asked.done():
+                asked.set_exception(ModelError(reason, fault="transient"))
+
+
+async def _write(process: asyncio.subprocess.Process, ask: Ask) -> None:
+    assert process.stdin is not None  # noqa: S101 - it was asked for
+    try:
+        process.stdin.write(frame(ask))
+        await process.stdin.drain()
+    except ConnectionError as error:
+        raise ModelError(f"the model host is gone: {error}", fault="transient") from None
+
+
+def serve(answer: Callable[[Ask], Awaitable[Said]]) -> None:
+    """In the host: answer each Ask on standard input, many at once, until it is closed."""
+    asyncio.run(_serve(answer))
+
+
+async def _serve(answer: Callable[[Ask], Awaitable[Said]]) -> None:
+    loop = asyncio.get_running_loop()
+    reader = asyncio.StreamReader(limit=CHUNK_BYTES)
+    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
+    frames = Frames()
+
+    async def one(ask: Ask) -> None:
+        _put(frame(await answer(ask)))
+
+    async with asyncio.TaskGroup() as at_work:  # an error that nobody foresaw ends the host: no ask hangs
+        while chunk := await reader.read(CHUNK_BYTES):
+            for said in frames.feed(chunk):
+                if isinstance(said, Ask):
+                    at_work.create_task(one(said))
+
+
+def _put(data: bytes) -> None:
+    """Whole and in one go: a frame is never mixed with another."""
+    rest = memoryview(data)
+    while rest:
+        rest = rest[os.write(sys.stdout.fileno(), rest) :]

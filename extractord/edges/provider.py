@@ -1,0 +1,240 @@
+"""litellm: any provider's model, its errors sorted, its passing failures tried again."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import stat
+from collections.abc import Mapping
+from typing import Any
+
+import litellm
+from litellm import exceptions as raised
+from msgspec import Struct
+from openai import OpenAIError
+from tenacity import (
+    AsyncRetrying,
+    RetryCallState,
+    retry_if_exception,
+    stop_after_attempt,
+    wait_random_exponential,
+)
+
+from extractord.core.records import Call, Message, Reply, Tool, Usage
+from extractord.core.wire import Answer, Ask, Said, Unanswered
+from extractord.errors import ConfigError, ModelError, ModelFault
+
+LONGEST_WAIT_S = 30.0
+"""A provider that wants more than this is asked again by the daemon, later."""
+
+_QUOTA = re.compile(r"insufficient_quota|quota|billing|credit balance|payment|usage limit", re.IGNORECASE)
+_TOO_LONG = re.compile(r"prompt is too long|context.{0,20}(length|window)|too many tokens", re.IGNORECASE)
+_SPOKEN_ERROR_CHARS = 300
+"""Some proxies answer an error as the model's text; a real answer is longer, or calls a tool."""
+
+
+class Provider(Struct, frozen=True, kw_only=True):
+    """What the host is told on its command line; the key is not in it."""
+
+    model: str
+    key_file: str = ""
+    base_url: str = ""
+    timeout_s: float = 60.0
+    retries: int = 4
+    output_tokens: int = 4096
+
+
+class LiteLLM:
+    """Answers what the daemon asks, through litellm."""
+
+    def __init__(self, provider: Provider) -> None:
+        """Read the key, if a file holds it. Raise ConfigError where others could read it too."""
+        litellm.telemetry = False
+        litellm.suppress_debug_info = True
+        litellm.drop_params = True
+        self._provider = provider
+        self._fixed = _fixed(provider)
+
+    async def answer(self, ask: Ask) -> Said:
+        """Given an Ask, return an Answer or, where every try failed, Unanswered."""
+        tries = 0
+        retrying = AsyncRetrying(
+            stop=stop_after_attempt(self._provider.retries + 1),
+            wait=_wait,
+            retry=retry_if_exception(_may_pass),
+            reraise=True,
+        )
+        try:
+            async for attempt in retrying:
+                with attempt:
+                    tries = attempt.retry_state.attempt_number
+                    reply = await self._once(ask)
+        except ModelError as error:
+            return Unanswered(
+                id=ask.id,
+                fault=error.fault,
+                message=str(error),
+                retry_after_s=error.retry_after_s,
+                tries=tries,
+            )
+        return Answer(id=ask.id, reply=reply, tries=tries)
+
+    async def _once(self, ask: Ask) -> Reply:
+        try:
+            async with asyncio.timeout(self._provider.timeout_s):
+                response = await litellm.acompletion(
+                    messages=[_message(message) for message in ask.messages],
+                    tools=[_tool(tool) for tool in ask.tools] or None,
+                    **self._fixed,
+                )
+        except TimeoutError:
+            raise ModelError(
+                f"{self._provider.model} gave no answer in {self._provider.timeout_s:g} s", fault="transient"
+            ) from None
+        except (OpenAIError, raised.BudgetExceededError) as error:
+            raise _sorted(error) from None
+        return _reply(response)
+
+
+def _fixed(provider: Provider) -> dict[str, Any]:
+    fixed: dict[str, Any] = {
+        "model": provider.model,
+        "timeout": provider.timeout_s,
+        "max_tokens": provider.output_tokens,
+        "num_retries": 0,
+        "max_retries": 0,
+    }
+    if provider.base_url:
+        fixed["api_base"] = provider.base_url
+    if provider.key_file:
+        fixed["api_key"] = _key(provider.key_file)
+    if "claude" in provider.model or provider.model.startswith("anthropic/"):
+        fixed["cache_control_injection_points"] = [{"location": "message", "role": "system"}]
+    return fixed
+
+
+def _key(path: str) -> str:
+    try:
+        with open(path, encoding="ascii") as file:  # noqa: PTH123 - the descriptor is wanted
+            mode = os.fstat(file.fileno()).st_mode
+            key = file.read().strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"`model.key_file` {path} cannot be read: {error}") from None
+    if mode & (stat.S_IRWXG | stat.S_IRWXO):
+        raise ConfigError(f"`model.key_file` {path} can be read by others: chmod 600 it")
+    if not key:
+        raise ConfigError(f"`model.key_file` {path} is empty")
+    return key
+
+
+def _message(message: Message) -> dict[str, Any]:
+    spelt: dict[str, Any] = {"role": message.role, "content": message.content}
+    if message.calls:
+        spelt["tool_calls"] = [
+            {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
+            for call in message.calls
+        ]
+    if message.call_id is not None:
+        spelt["tool_call_id"] = message.call_id
+    return spelt
+
+
+def _tool(tool: Tool) -> dict[str, Any]:
+    return {
+        "type": "function",
+        "function": {"name": tool.name, "description": tool.description, "parameters": tool.parameters},
+    }
+
+
+def _reply(response: Any) -> Reply:
+    """Raise ModelError where a proxy spoke an error as if the model had said it, or nothing came."""
+    if not response.choices:
+        raise ModelError("the provider sent a reply without a choice", fault="transient")
+    choice = response.choices[0]
+    text = choice.message.content or ""
+    calls = tuple(
+        Call(
+            id=call.id or f"call-{number}",
+            name=call.function.name or "",
+            arguments=call.function.arguments or "",
+        )
+        for number, call in enumerate(choice.message.tool_calls or ())
+    )
+    if not calls and len(text) < _SPOKEN_ERROR_CHARS and (fault := _spoken(text)):
+        raise ModelError(f"the provider answered: {text}", fault=fault)
+    return Reply(
+        text=text,
+        calls=calls,
+        usage=_usage(response),
+        model=response.model or "",
+        truncated=choice.finish_reason == "length",
+    )
+
+
+def _spoken(text: str) -> ModelFault | None:
+    if re.match(r"\s*(error\b|api error|prompt is too long)", text, re.IGNORECASE):
+        return "too_long" if _TOO_LONG.search(text) else "quota" if _QUOTA.search(text) else "transient"
+    return None
+
+
+def _usage(response: Any) -> Usage:
+    used = getattr(response, "usage", None)
+    details = getattr(used, "prompt_tokens_details", None)
+    return Usage(
+        prompt_tokens=getattr(used, "prompt_tokens", 0) or 0,
+        completion_tokens=getattr(used, "completion_tokens", 0) or 0,
+        cached_tokens=getattr(details, "cached_tokens", 0) or 0,
+        dollars=response._hidden_params.get("response_cost") or 0.0,  # noqa: SLF001 - litellm's only place for it
+    )
+
+
+def _sorted(error: Exception) -> ModelError:
+    """Given litellm's exception, return ours: what is wrong, sorted by what can be done."""
+    text = _short(str(error))
+    fault: ModelFault
+    match error:
+        case raised.ContextWindowExceededError():
+            fault = "too_long"
+        case raised.PaymentRequiredError() | raised.BudgetExceededError():
+            fault = "quota"
+        case raised.AuthenticationError() | raised.PermissionDeniedError() | raised.NotFoundError():
+            fault = "auth"
+        case raised.RateLimitError():
+            fault = "quota" if _QUOTA.search(text) else "rate_limit"
+        case raised.BadRequestError() | raised.UnprocessableEntityError():
+            fault = "too_long" if _TOO_LONG.search(text) else "quota" if _QUOTA.search(text) else "refused"
+        case _:
+            fault = "transient"
+    return ModelError(text, fault=fault, retry_after_s=_retry_after(error))
+
+
+def _short(text: str) -> str:
+    """One line; litellm repeats its own class names before the provider's words."""
+    return " ".join(re.sub(r"^(litellm\.\w+:\s*)+", "", text).split())[:400]
+
+
+def _retry_after(error: Exception) -> float | None:
+    response = getattr(error, "response", None)
+    headers: Mapping[str, str] = getattr(error, "litellm_response_headers", None) or getattr(
+        response, "headers", {}
+    )
+    value = headers.get("retry-after") or headers.get("llm_provider-retry-after")
+    return float(value) if value and re.fullmatch(r"\d+(\.\d+)?", value) else None
+
+
+def _may_pass(error: BaseException) -> bool:
+    if not isinstance(error, ModelError):
+        return False
+    soon = error.retry_after_s is None or error.retry_after_s <= LONGEST_WAIT_S
+    return error.fault in ("transient", "rate_limit") and soon
+
+
+_backoff = wait_random_exponential(multiplier=0.5, max=LONGEST_WAIT_S)
+
+
+def _wait(state: RetryCallState) -> float:
+    error = state.outcome.exception() if state.outcome else None
+    if isinstance(error, ModelError) and error.retry_after_s is not None:
+        return error.retry_after_s
+    return _backoff(state)
