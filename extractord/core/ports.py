@@ -20,8 +20,9 @@ from extractord.core.records import (
     Tool,
     Usage,
 )
+from extractord.core.versions import Held, Intent, Known, Placed, Proof, Tombstone, Version
 from extractord.core.wire import Start
-from extractord.policy.requests import PathFacts, RootKind
+from extractord.policy.requests import PathFacts, RootKind, Trust
 
 
 class Reader(Protocol):
@@ -345,6 +346,87 @@ class Audit(Protocol):
         ...
 
 
+class Versions(Protocol):
+    """Versions of memories, their trust, intents, tombstones, what is held; for the store alone.
+
+    A method is one statement or a few: what belongs together stands in one `transaction`.
+    """
+
+    def known(self, root: str) -> Mapping[str, Known]:
+        """What is known about the current version of each path of a root."""
+        ...
+
+    def know(self, root: str, path: str, known: Known | None) -> None:
+        """From now on this is the current version of the path; None where there is none."""
+        ...
+
+    def keep(self, raw: bytes) -> str:
+        """Keep bytes under their SHA-256; return it."""
+        ...
+
+    def content(self, sha256: str) -> bytes | None:
+        """The bytes that were kept; None where they never were, or were purged."""
+        ...
+
+    def note(
+        self, root: str, path: str, sha256: str | None, by: str, trust: Trust | None, at: datetime
+    ) -> None:
+        """A row of the history: a new version, or its end."""
+        ...
+
+    def history(self, root: str, path: str) -> tuple[Version, ...]:
+        """Every version of a path, oldest first."""
+        ...
+
+    def made_by(self, by: str) -> tuple[Version, ...]:
+        """Every version that a run made, oldest first."""
+        ...
+
+    def purge(self, root: str, path: str) -> None:
+        """Erase the history of a path, and the bytes that nothing else needs."""
+        ...
+
+    def prove(self, root: str, path: str, proofs: Iterable[Proof] | None) -> None:
+        """A memory rests on these entries too; None where it is gone."""
+        ...
+
+    def proofs(self, root: str, path: str) -> tuple[Proof, ...]:
+        """The entries that a memory rests on."""
+        ...
+
+    def begin(self, run: str, placed: Iterable[Placed], at: datetime) -> int:
+        """An intent to change files; return its id."""
+        ...
+
+    def open_intents(self) -> tuple[Intent, ...]:
+        """Intents that neither were done nor undone, newest first: what a crash left."""
+        ...
+
+    def end(self, intent: int, state: str) -> None:
+        """The intent is `done` or `undone`."""
+        ...
+
+    def bury(self, stones: Iterable[Tombstone]) -> None:
+        """Keep tombstones; those that are known stay as they are."""
+        ...
+
+    def tombstones(self, keys: Iterable[str] | None = None) -> tuple[Tombstone, ...]:
+        """The tombstones with one of these evidence keys; all of them without."""
+        ...
+
+    def hold(self, held: Held) -> bool:
+        """Keep what waits for a person; False where the same was held before, whatever came of it."""
+        ...
+
+    def held(self, state: str = "waiting") -> tuple[Held, ...]:
+        """What is held in a state, oldest first."""
+        ...
+
+    def settle(self, held: int, state: str) -> None:
+        """What was held is `accepted` or `rejected`."""
+        ...
+
+
 class Ledger(Protocol):
     """The database with everything that is not a memory."""
 
@@ -361,6 +443,11 @@ class Ledger(Protocol):
     @property
     def audit(self) -> Audit:
         """What was asked and answered."""
+        ...
+
+    @property
+    def versions(self) -> Versions:
+        """What is known about memories."""
         ...
 
     def transaction(self) -> AbstractContextManager[None]:

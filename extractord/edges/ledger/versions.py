@@ -3,12 +3,233 @@
 from __future__ import annotations
 
 import sqlite3
+import zlib
+from collections.abc import Iterable, Mapping
+from datetime import datetime
 
-SCHEMA: tuple[str, ...] = ()
+import msgspec
+
+from extractord.core.changeset import digest
+from extractord.core.versions import Held, HeldChange, Intent, Known, Placed, Proof, Tombstone, Version
+from extractord.edges.ledger.connection import border, from_ms, to_ms, transaction
+from extractord.policy.requests import Trust
+
+SCHEMA: tuple[str, ...] = (
+    """CREATE TABLE trust(
+        root TEXT NOT NULL, path TEXT NOT NULL, sha256 TEXT NOT NULL, trust INTEGER NOT NULL,
+        is_foreign INTEGER NOT NULL, pinned INTEGER NOT NULL, withheld TEXT NOT NULL,
+        PRIMARY KEY (root, path)
+    ) WITHOUT ROWID""",
+    """CREATE TABLE proofs(
+        root TEXT NOT NULL, path TEXT NOT NULL, key TEXT NOT NULL, said_at INTEGER,
+        PRIMARY KEY (root, path, key)
+    ) WITHOUT ROWID""",
+    "CREATE TABLE contents(sha256 TEXT PRIMARY KEY, packed BLOB NOT NULL)",
+    """CREATE TABLE history(
+        id INTEGER PRIMARY KEY AUTOINCREMENT, root TEXT NOT NULL, path TEXT NOT NULL, sha256 TEXT,
+        at INTEGER NOT NULL, made_by TEXT NOT NULL, trust INTEGER
+    )""",
+    "CREATE INDEX history_by_path ON history(root, path)",
+    "CREATE INDEX history_by_maker ON history(made_by)",
+    """CREATE TABLE intents(
+        id INTEGER PRIMARY KEY AUTOINCREMENT, run TEXT NOT NULL, at INTEGER NOT NULL,
+        placed TEXT NOT NULL, state TEXT NOT NULL
+    )""",
+    "CREATE INDEX intents_open ON intents(state) WHERE state = 'open'",
+    """CREATE TABLE tombstones(
+        id TEXT PRIMARY KEY, key TEXT NOT NULL, stone TEXT NOT NULL
+    ) WITHOUT ROWID""",
+    "CREATE INDEX tombstones_by_key ON tombstones(key)",
+    """CREATE TABLE held(
+        id INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT NOT NULL UNIQUE, run TEXT NOT NULL,
+        at INTEGER NOT NULL, changes TEXT NOT NULL, state TEXT NOT NULL
+    )""",
+)
 
 
+@border
 class Versions:
-    """Over the ledger's connection."""
+    """The port `Versions` over the ledger's connection."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
+
+    def known(self, root: str) -> Mapping[str, Known]:
+        """What is known about the current version of each path of a root."""
+        rows = self._connection.execute(
+            "SELECT path, sha256, trust, is_foreign, pinned, withheld FROM trust WHERE root = ?", (root,)
+        )
+        return {
+            path: Known(
+                sha256=sha256,
+                trust=Trust(trust),
+                foreign=bool(foreign),
+                pinned=bool(pinned),
+                withheld=withheld,
+            )
+            for path, sha256, trust, foreign, pinned, withheld in rows
+        }
+
+    def know(self, root: str, path: str, known: Known | None) -> None:
+        """From now on this is the current version of the path; None where there is none."""
+        if known is None:
+            self._connection.execute("DELETE FROM trust WHERE root = ? AND path = ?", (root, path))
+            return
+        self._connection.execute(
+            "INSERT OR REPLACE INTO trust VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (root, path, known.sha256, known.trust, known.foreign, known.pinned, known.withheld),
+        )
+
+    def keep(self, raw: bytes) -> str:
+        """Keep bytes under their SHA-256, compressed; return it."""
+        sha256 = digest(raw)
+        self._connection.execute(
+            "INSERT OR IGNORE INTO contents VALUES (?, ?)", (sha256, zlib.compress(raw, 6))
+        )
+        return sha256
+
+    def content(self, sha256: str) -> bytes | None:
+        """The bytes that were kept; None where they never were, or were purged."""
+        row = self._connection.execute("SELECT packed FROM contents WHERE sha256 = ?", (sha256,)).fetchone()
+        return zlib.decompress(row[0]) if row else None
+
+    def note(
+        self, root: str, path: str, sha256: str | None, by: str, trust: Trust | None, at: datetime
+    ) -> None:
+        """A row of the history: a new version, or its end."""
+        self._connection.execute(
+            "INSERT INTO history(root, path, sha256, at, made_by, trust) VALUES (?, ?, ?, ?, ?, ?)",
+            (root, path, sha256, to_ms(at), by, trust),
+        )
+
+    def history(self, root: str, path: str) -> tuple[Version, ...]:
+        """Every version of a path, oldest first."""
+        return self._versions("root = ? AND path = ?", root, path)
+
+    def made_by(self, by: str) -> tuple[Version, ...]:
+        """Every version that a run made, oldest first."""
+        return self._versions("made_by = ?", by)
+
+    def purge(self, root: str, path: str) -> None:
+        """Erase the history of a path, and the bytes that no other path or intent needs."""
+        shas = {version.sha256 for version in self.history(root, path)} - {None}
+        with transaction(self._connection):
+            self._connection.execute("DELETE FROM history WHERE root = ? AND path = ?", (root, path))
+            open_ = {
+                sha
+                for intent in self.open_intents()
+                for file in intent.placed
+                for sha in (file.before, file.after)
+            }
+            for sha256 in shas - open_:
+                self._connection.execute(
+                    "DELETE FROM contents WHERE sha256 = ?1 AND NOT EXISTS "
+                    "(SELECT 1 FROM history WHERE sha256 = ?1)",
+                    (sha256,),
+                )
+
+    def prove(self, root: str, path: str, proofs: Iterable[Proof] | None) -> None:
+        """A memory rests on these entries too; None where it is gone."""
+        if proofs is None:
+            self._connection.execute("DELETE FROM proofs WHERE root = ? AND path = ?", (root, path))
+            return
+        self._connection.executemany(
+            "INSERT OR REPLACE INTO proofs VALUES (?, ?, ?, ?)",
+            [(root, path, proof.key, proof.said_at and to_ms(proof.said_at)) for proof in proofs],
+        )
+
+    def proofs(self, root: str, path: str) -> tuple[Proof, ...]:
+        """The entries that a memory rests on."""
+        rows = self._connection.execute(
+            "SELECT key, said_at FROM proofs WHERE root = ? AND path = ? ORDER BY key", (root, path)
+        )
+        return tuple(Proof(key=key, said_at=None if at is None else from_ms(at)) for key, at in rows)
+
+    def begin(self, run: str, placed: Iterable[Placed], at: datetime) -> int:
+        """An intent to change files; return its id."""
+        row = self._connection.execute(
+            "INSERT INTO intents(run, at, placed, state) VALUES (?, ?, ?, 'open') RETURNING id",
+            (run, to_ms(at), msgspec.json.encode(list(placed)).decode()),
+        ).fetchone()
+        return int(row[0])
+
+    def open_intents(self) -> tuple[Intent, ...]:
+        """Intents that neither were done nor undone, newest first: what a crash left."""
+        rows = self._connection.execute(
+            "SELECT id, run, placed FROM intents WHERE state = 'open' ORDER BY id DESC"
+        )
+        return tuple(
+            Intent(id=number, run=run, placed=msgspec.json.decode(placed, type=tuple[Placed, ...]))
+            for number, run, placed in rows
+        )
+
+    def end(self, intent: int, state: str) -> None:
+        """The intent is `done` or `undone`."""
+        self._connection.execute("UPDATE intents SET state = ? WHERE id = ?", (state, intent))
+
+    def bury(self, stones: Iterable[Tombstone]) -> None:
+        """Keep tombstones; those that are known stay as they are."""
+        rows = [(stone.key, msgspec.json.encode(stone)) for stone in stones]
+        self._connection.executemany(
+            "INSERT OR IGNORE INTO tombstones VALUES (?, ?, ?)",
+            [(digest(raw), key, raw.decode()) for key, raw in rows],
+        )
+
+    def tombstones(self, keys: Iterable[str] | None = None) -> tuple[Tombstone, ...]:
+        """The tombstones with one of these evidence keys; all of them without."""
+        if keys is None:
+            rows = self._connection.execute("SELECT stone FROM tombstones").fetchall()
+        else:
+            wanted = list(dict.fromkeys(keys))
+            marks = ",".join("?" * len(wanted))
+            rows = self._connection.execute(
+                f"SELECT stone FROM tombstones WHERE key IN ({marks})",  # noqa: S608 - question marks only
+                wanted,
+            ).fetchall()
+        stones = (msgspec.json.decode(stone, type=Tombstone) for (stone,) in rows)
+        return tuple(sorted(stones, key=lambda stone: (stone.made_at, stone.root, stone.name, stone.key)))
+
+    def hold(self, held: Held) -> bool:
+        """Keep what waits for a person; False where the same was held before, whatever came of it."""
+        cursor = self._connection.execute(
+            "INSERT OR IGNORE INTO held(key, run, at, changes, state) VALUES (?, ?, ?, ?, ?)",
+            (held.key, held.run, to_ms(held.at), msgspec.json.encode(held.changes).decode(), held.state),
+        )
+        return cursor.rowcount == 1
+
+    def held(self, state: str = "waiting") -> tuple[Held, ...]:
+        """What is held in a state, oldest first."""
+        rows = self._connection.execute("SELECT * FROM held WHERE state = ? ORDER BY id", (state,))
+        return tuple(
+            Held(
+                id=number,
+                key=key,
+                run=run,
+                at=from_ms(at),
+                changes=msgspec.json.decode(changes, type=tuple[HeldChange, ...]),
+                state=where,
+            )
+            for number, key, run, at, changes, where in rows
+        )
+
+    def settle(self, held: int, state: str) -> None:
+        """What was held is `accepted` or `rejected`."""
+        self._connection.execute("UPDATE held SET state = ? WHERE id = ?", (state, held))
+
+    def _versions(self, where: str, *values: str) -> tuple[Version, ...]:
+        rows = self._connection.execute(
+            f"SELECT id, root, path, sha256, at, made_by, trust FROM history WHERE {where} ORDER BY id",  # noqa: S608 - the two conditions above
+            values,
+        )
+        return tuple(
+            Version(
+                id=number,
+                root=root,
+                path=path,
+                sha256=sha256,
+                at=from_ms(at),
+                by=by,
+                trust=None if trust is None else Trust(trust),
+            )
+            for number, root, path, sha256, at, by, trust in rows
+        )

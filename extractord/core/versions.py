@@ -1,0 +1,103 @@
+"""What is kept about memories beside their files: versions, trust, intents, tombstones, what is held."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from msgspec import Struct
+
+from extractord.policy.requests import Trust
+
+
+class Known(Struct, frozen=True, kw_only=True):
+    """What the ledger knows about the current version of a path."""
+
+    sha256: str
+    trust: Trust
+    foreign: bool = False
+    """A person or another program wrote these bytes, and nobody accepted them."""
+    pinned: bool = False
+    withheld: str = ""
+    """Why it stays out of index, brief and injection until a person accepts it."""
+
+
+class Version(Struct, frozen=True, kw_only=True):
+    """One version of a memory, or its end."""
+
+    id: int
+    root: str
+    path: str
+    sha256: str | None
+    """None where the memory was removed."""
+    at: datetime
+    by: str
+    """A run's id, or `person`."""
+    trust: Trust | None = None
+
+
+class Proof(Struct, frozen=True, kw_only=True):
+    """An entry that a memory rests on, by its key: an HMAC of what was said."""
+
+    key: str
+    said_at: datetime | None = None
+
+
+class Tombstone(Struct, frozen=True, kw_only=True):
+    """The trace that keeps a forgotten fact away; holds no word of it but its name."""
+
+    root: str
+    name: str
+    fingerprint: tuple[str, ...]
+    """Keyed hashes of its words, sorted."""
+    key: str
+    made_at: datetime
+    why: str
+    """forgotten, rejected, undone, deleted or stated."""
+
+
+class HeldChange(Struct, frozen=True, kw_only=True):
+    """A change that waits for a person, with all that its commit will need."""
+
+    root: str
+    path: str
+    name: str
+    text: str | None
+    base: str | None
+    rule: str
+    reason: str
+    trust: Trust
+    source: str
+    observed_at: datetime | None = None
+    quotes: tuple[str, ...] = ()
+    """At most 300 redacted characters of each."""
+    proofs: tuple[Proof, ...] = ()
+
+
+class Held(Struct, frozen=True, kw_only=True):
+    """Changes accepted or rejected as one."""
+
+    key: str
+    """Of its evidence and names: the same again is dropped."""
+    run: str
+    at: datetime
+    changes: tuple[HeldChange, ...]
+    id: int = 0
+    state: str = "waiting"
+    """waiting, accepted or rejected."""
+
+
+class Placed(Struct, frozen=True, kw_only=True):
+    """One file of an intent: the versions before and after, None for no file."""
+
+    root: str
+    path: str
+    before: str | None
+    after: str | None
+
+
+class Intent(Struct, frozen=True, kw_only=True):
+    """Files that are being changed; open until all of them are."""
+
+    id: int
+    run: str
+    placed: tuple[Placed, ...]
