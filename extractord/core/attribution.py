@@ -1,0 +1,222 @@
+"""Whose words a window holds: every stem, run and identifier by its most trusted origin."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from msgspec.structs import replace
+
+from extractord.core.dates import Day, days_said, is_said
+from extractord.core.folding import is_unspaced
+from extractord.core.identifiers import Identifier, Kind, searchable
+from extractord.core.numerals import numbers
+from extractord.core.quotes import MARK, Heard, Passage, plain
+from extractord.core.reading_words import Reading, read_words
+from extractord.core.records import Entry, Origin, Role, Shown
+from extractord.core.words import Span, pasted, prose
+from extractord.policy.requests import Trust
+
+_JOINING = "-/@."
+_LINK = re.compile(r"<?[a-z][a-z0-9+.-]{1,20}://\S+", re.IGNORECASE)
+_NOT_TYPED = re.compile(r"[^\s*-]")
+"""What stands between lines of prose is the person's too where it is nothing but links."""
+_RANKS = (Trust.STATED, Trust.INFERRED, Trust.UNTRUSTED)
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """All text of one trust, in source order, made searchable."""
+
+    text: str
+    starts: tuple[int, ...]
+    """Where each entry's part begins."""
+    orders: tuple[int, ...]
+    """The entry's place in the window, for each part."""
+    numbers: frozenset[str]
+    days: frozenset[Day]
+
+    def first(self, identifier: Identifier) -> int | None:
+        """The place of the first entry that has the identifier; None where none has.
+
+        Numbers and dates that occur in another notation count as the first entry's.
+        """
+        at = find(self.text, identifier)
+        if at is not None:
+            return self.orders[bisect_right(self.starts, at) - 1]
+        if identifier.values & self.numbers or any(is_said(day, self.days) for day in identifier.days):
+            return 0
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class WindowWords:
+    """A window's words, indexed once a run and asked for each change."""
+
+    entries: Mapping[str, Heard]
+    stems: Mapping[str, Trust]
+    runs: Mapping[str, Trust]
+    said: Mapping[Trust, Said]
+
+    def trust_of(self, identifier: Identifier) -> Trust | None:
+        """The best trust at which an identifier occurs; None where it occurs nowhere.
+
+        An address or command that the agent took from earlier untrusted text counts as that.
+        """
+        for trust in _RANKS:
+            order = self.said[trust].first(identifier)
+            if order is None:
+                continue
+            if trust is Trust.INFERRED and identifier.kind in {Kind.ADDRESS, Kind.COMMAND}:
+                source = self.said[Trust.UNTRUSTED].first(identifier)
+                if source is not None and source < order:
+                    return Trust.UNTRUSTED
+            return trust
+        return None
+
+
+def index_words(shown: Sequence[Shown]) -> WindowWords:
+    """Given the entries as the brief showed them, return whose words they hold."""
+    entries: dict[str, Heard] = {}
+    stems: dict[str, Trust] = {}
+    runs: dict[str, Trust] = {}
+    parts: dict[Trust, list[tuple[int, str, Shown]]] = {trust: [] for trust in _RANKS}
+    for order, entry in enumerate(shown):
+        passages: list[Passage] = []
+        for text, trust in _passages(entry):
+            reading = read_words(text)
+            echo: frozenset[str] = frozenset()
+            if entry.entry.role is Role.ASSISTANT and trust is Trust.INFERRED:
+                echo = frozenset(run for run in reading.runs if run and runs.get(run) is Trust.UNTRUSTED)
+            _note(reading, trust, echo, stems, runs)
+            passages.append(Passage(plain(text), trust, echo))
+            parts[trust].append((order, text, entry))
+        entries[entry.label] = Heard(entry, tuple(passages))
+    return WindowWords(entries, stems, runs, {trust: _said(parts[trust]) for trust in _RANKS})
+
+
+def find(text: str, identifier: Identifier) -> int | None:
+    """Given a searchable text, return where the identifier stands in it by itself, or None."""
+    if identifier.kind is Kind.NUMBER and identifier.values:
+        return None  # by value alone: 3 is not in 3.11
+    key = identifier.key
+    at = text.find(key)
+    while at >= 0:
+        if _begins(text, at, key) and _ends(text, at + len(key), identifier):
+            return at
+        at = text.find(key, at + 1)
+    return None
+
+
+def _begins(text: str, at: int, key: str) -> bool:
+    before = text[at - 1] if at else " "
+    if before == "v" and key[0].isdigit():
+        at, before = at - 1, text[at - 2] if at > 1 else " "
+    if not _is_word(key[0]):
+        return not _is_word(before)
+    return not (_is_word(before) or (before in "@-_." and at > 1 and _is_word(text[at - 2])))
+
+
+def _ends(text: str, end: int, identifier: Identifier) -> bool:
+    after = text[end] if end < len(text) else " "
+    following = text[end + 1] if end + 1 < len(text) else " "
+    command = identifier.kind is Kind.COMMAND
+    if not _is_word(identifier.key[-1]):
+        return not (command and (_is_word(after) or after in _JOINING))
+    if after == "/":
+        return not command
+    return not (_is_word(after) or (after in _JOINING and _is_word(following)))
+
+
+def _is_word(character: str) -> bool:
+    return character == "_" or (character.isalnum() and not is_unspaced(character))
+
+
+def _note(
+    reading: Reading, trust: Trust, echo: frozenset[str], stems: dict[str, Trust], runs: dict[str, Trust]
+) -> None:
+    """Enter a passage's words; those inside an echoed run count as what they repeat."""
+    own_from = 0
+    for at, (stem, run) in enumerate(zip(reading.stems, reading.runs, strict=True)):
+        if run in echo:
+            own_from = max(own_from, reading.ends[at])
+        of = Trust.UNTRUSTED if at < own_from else trust
+        if stem is not None and stems.get(stem, Trust.UNTRUSTED) <= of:
+            stems[stem] = of
+        if run is not None and run not in echo and runs.get(run, Trust.UNTRUSTED) <= trust:
+            runs[run] = trust
+
+
+def _said(parts: Sequence[tuple[int, str, Shown]]) -> Said:
+    texts, starts, orders = [], [], []
+    values: set[str] = set()
+    days: set[Day] = set()
+    at = 0
+    for order, text, shown in parts:
+        part = searchable(text)
+        texts.append(part)
+        starts.append(at)
+        orders.append(order)
+        at += len(part) + 1
+        values |= numbers(text)
+        days |= days_said(text, shown.entry.time.date() if shown.entry.time else None)
+    return Said("\0".join(texts), tuple(starts), tuple(orders), frozenset(values), frozenset(days))
+
+
+def _passages(shown: Shown) -> Iterator[tuple[str, Trust]]:
+    """The stretches of an entry between marks, each of one trust."""
+    trust = origin_trust(shown)
+    if shown.entry.role is not Role.USER or trust is Trust.UNTRUSTED:
+        yield from ((text, trust) for text in _between_marks(shown.text))
+        return
+    at = 0
+    for start, end in _foreign_spans(shown):
+        yield from ((text, trust) for text in _between_marks(shown.text[at:start]))
+        yield from ((text, Trust.UNTRUSTED) for text in _between_marks(shown.text[start:end]))
+        at = end
+    yield from ((text, trust) for text in _between_marks(shown.text[at:]))
+
+
+def origin_trust(shown: Shown) -> Trust:
+    """Given a shown entry, return the trust of what in it is no paste (DESIGN §5)."""
+    match shown.entry.role, shown.entry.origin:
+        case Role.USER, Origin.HUMAN:
+            return Trust.STATED
+        case Role.USER, Origin.HEADLESS:
+            return Trust.INFERRED
+        case Role.ASSISTANT, Origin.SYNTHETIC:
+            return Trust.INFERRED
+        case _:
+            return Trust.UNTRUSTED
+
+
+def _between_marks(text: str) -> Iterable[str]:
+    return (part for part in MARK.split(text) if part.strip())
+
+
+def _foreign_spans(shown: Shown) -> tuple[Span, ...]:
+    """Where a prompt holds what the person did not type: pastes, wrappers, logs, slash commands."""
+    entry, text = shown.entry, shown.text
+    if entry.text != text and entry.pastes:
+        return ((0, len(text)),)
+    return foreign_spans(text, entry.pastes, prose(entry if entry.text == text else _with_text(shown)))
+
+
+def foreign_spans(text: str, marked: Iterable[Span], own: str) -> tuple[Span, ...]:
+    """Given a prompt, its marked pastes and what of it is prose, return all that is not."""
+    spans: list[Span] = list(marked)
+    at = 0
+    for line in filter(str.strip, own.split("\n")):
+        start = text.find(line, at)
+        if start < 0:
+            return ((0, len(text)),)
+        spans.append((at, start))
+        at = start + len(line)
+    spans.append((at, len(text)))
+    return pasted(text, [span for span in spans if _NOT_TYPED.search(_LINK.sub("", text[slice(*span)]))])
+
+
+def _with_text(shown: Shown) -> Entry:
+    return replace(shown.entry, text=shown.text)
