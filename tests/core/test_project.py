@@ -28,7 +28,7 @@ def sealed(identity: str) -> str:
         ("/srv/프로젝트", "프로젝트"),
         ("/srv/" + unicodedata.normalize("NFD", "Größe"), "Größe"),
         ("/srv/a--b__c", "a-b__c"),
-        ("C:\\work\\shop", "shop"),
+        ("C:\\code\\shop", "shop"),
         ("team/shop", "shop"),
         ("/srv/" + "x" * 60, "x" * 48),
         ("/srv/" + "x" * 47 + "-y", "x" * 47),

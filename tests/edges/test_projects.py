@@ -131,7 +131,7 @@ def test_a_path_that_means_nothing_is_no_project(places: Places, cwd: str) -> No
 
 
 def test_a_path_of_another_system_is_taken_as_it_is_written(places: Places) -> None:
-    assert places.ask("C:\\work\\shop") == project("C:\\work\\shop")
+    assert places.ask("C:\\code\\shop") == project("C:\\code\\shop")
 
 
 def test_a_path_too_long_for_the_disk_is_taken_as_it_is_written(places: Places) -> None:
