@@ -1,0 +1,304 @@
+"""Gemini CLI: an op log in JSONL, or one JSON document, whose messages are replaced under their ids."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+from msgspec import Struct, field
+
+from extractord.core.records import Entry, Origin, Role, Seen, ToolCall, Voided
+from extractord.core.transcripts.decoding import decoder
+from extractord.core.transcripts.genai import (
+    TOOLS,
+    WRAPPERS,
+    Content,
+    answered_in,
+    asked_in,
+    exited_badly,
+    output_of,
+    text_of,
+)
+from extractord.core.transcripts.recorded import instant, shortened
+from extractord.core.transcripts.source import Container, Opened, Source, Surroundings
+from extractord.core.transcripts.telling import Told, decoded, pieces, result_origin
+from extractord.core.transcripts.toolcalls import tool_call
+
+_SYNTHETIC = re.compile(
+    r"\s*(?:<session_context>|This is the Gemini CLI\. We are setting up the context"
+    r"|System: Please continue\.\s*\Z|I ran the following shell command:"
+    r"|Here is (?:the user's editor context|a summary of changes in the user's editor context))"
+)
+_SNAPSHOT = re.compile(r"\s*<(?:state_snapshot|intent_summary)>|\s*<scratchpad>.*<state_snapshot>", re.DOTALL)
+_DERIVED_ID = re.compile(r"[0-9a-f]{32}")
+"""An id that the agent derives from what it wrote itself, the same in every session; else it is a UUID."""
+_WORKSPACE = re.compile(r"Workspace Directories:\*\*\s*\n\s*- ([^\n]+)")
+_CANCELLED = "Request cancelled."
+_OUTCOMES = {"success": True, "error": False, "cancelled": False}
+
+
+class _Call(Struct):
+    id: str | None = None
+    name: str | None = None
+    args: Any = None
+    status: str | None = None
+    result: Any = None
+
+
+class _Op(Struct):
+    """Any line, message or document: which it is shows in what it has."""
+
+    id: str | None = None
+    type: str | None = None
+    timestamp: Any = None
+    content: Content = None
+    displayContent: Content = None  # noqa: N815
+    parts: Content = None
+    toolCalls: list[_Call] | None = None  # noqa: N815
+    sessionId: str | None = None  # noqa: N815
+    kind: str | None = None
+    directories: list[str] | None = None
+    messages: list[_Op] | None = None
+    change: _Op | None = field(default=None, name="$set")
+    rewind: str | None = field(default=None, name="$rewindTo")
+
+
+_DECODER = decoder(_Op)
+
+
+class GeminiReader:
+    """Folds one file; ids are the messages' own, so that a document and its op log have the same."""
+
+    def __init__(self, opened: Opened, agent: str = "gemini-cli") -> None:
+        """Take the cwd from the file that the agent keeps beside, where there is one."""
+        self.session: str | None = opened.path.rsplit("/", 1)[-1].partition(".")[0]
+        self.version: str | None = None
+        self.unknown: Counter[str] = Counter()
+        self._agent = agent
+        self._subagent = "/chats/" in opened.path and "/" in opened.path.rpartition("/chats/")[2]
+        roots = (text.decode("utf-8", "replace").strip() for _, text in sorted(opened.beside.items()))
+        self._cwd: str | None = next((root for root in roots if root), None)
+        self._told = Told()
+        self._brought: dict[str, tuple[str, ...]] = {}
+        self._live: dict[str, None] = {}
+        self._by_text: dict[tuple[str, str], str] = {}
+        self._answer: Entry | None = None
+
+    def feed(self, record: bytes) -> Iterator[Seen]:
+        """Given a line, or a whole document, yield what it brings."""
+        op = decoded(record, _DECODER, self.unknown)
+        if op is None:
+            return
+        if op.rewind is not None:
+            yield from self._rewound(op.rewind)
+        elif op.change is not None:
+            self.session = op.change.sessionId or self.session
+            self._place(op.change)
+            yield from self._replaced(op.change.messages)
+        elif op.id is not None:
+            yield from self._message(op)
+        elif op.sessionId is not None:
+            yield from self._opened(op)
+        else:
+            self.unknown["no id"] += 1
+
+    def settle(self) -> Iterator[Seen]:
+        """At rest: an answer that no tool call followed was the last."""
+        yield from self._answered()
+
+    def _opened(self, op: _Op) -> Iterator[Seen]:
+        """A session's first line, again after each resume; or a document."""
+        if op.sessionId != self.session:
+            self.session, self._answer = op.sessionId, None
+            self._brought, self._live, self._by_text = {}, {}, {}
+        self._subagent = self._subagent or op.kind == "subagent"
+        self._place(op)
+        if op.messages is None:
+            return
+        there = {message.id for message in op.messages}
+        if gone := [ident for ident in self._live if ident not in there]:
+            yield from self._voided(gone)
+        for message in op.messages:
+            yield from self._message(message)
+
+    def _place(self, op: _Op) -> None:
+        self._cwd = self._cwd or next(iter(op.directories or ()), None)
+
+    def _replaced(self, messages: list[_Op] | None) -> Iterator[Seen]:
+        """The whole list anew, after a resume, a rewind or a compression, which gives new ids.
+
+        What is known, by id or by words, is not said again; what is missing was not unsaid.
+        """
+        if messages is None:
+            return
+        yield from self._answered()
+        earlier, self._live = frozenset(self._brought), {}
+        for message in messages:
+            ident, words = message.id or "", (message.type or "", text_of(message.content))
+            twin = ident if ident in earlier else self._by_text.get(words)
+            if twin is None:
+                yield from self._message(message)
+            else:
+                self._brought.setdefault(ident, self._brought[twin])
+                self._by_text[words] = ident
+                self._live[ident] = None
+        self._answer = None
+
+    def _rewound(self, ident: str) -> Iterator[Seen]:
+        """Drop the message and all after it; all where the id is unknown."""
+        self._answer = None
+        live = list(self._live)
+        yield from self._voided(live[live.index(ident) :] if ident in self._live else live)
+
+    def _voided(self, idents: list[str]) -> Iterator[Seen]:
+        for ident in idents:
+            del self._live[ident]
+        dead = tuple(dict.fromkeys(entry for ident in idents for entry in self._brought.get(ident, ())))
+        if dead:
+            yield Voided(session=self.session or "", ids=dead)
+
+    def _message(self, op: _Op) -> Iterator[Seen]:
+        if not op.id:
+            self.unknown["no id"] += 1
+            return
+        match op.type:
+            case "user":
+                yield from self._before(op)
+                entries = tuple(self._user(op))
+            case "gemini" | "model":
+                entries = (self._said(op),)
+                self._answer = entries[0] if entries[0].text and not entries[0].calls else None
+            case "info" | "error" | "warning":
+                entries = tuple(self._notice(op))
+            case other:
+                self.unknown[str(other)[:64]] += 1
+                return
+        results = tuple(self._results(op))
+        self._live[op.id] = None
+        self._by_text[op.type, text_of(op.content)] = op.id
+        ids = (entry.id for entry in (*entries, *results))
+        self._brought[op.id] = tuple(dict.fromkeys((*self._brought.get(op.id, ()), *ids)))
+        for entry in (*entries, *(result for result in results if result.id not in self._told)):
+            yield from self._told.tell(entry)
+
+    def _before(self, op: _Op) -> Iterator[Seen]:
+        """What a user message says of the answer before it: a tool's result follows a call, else it ended."""
+        if not answered_in(op.content):
+            yield from self._answered()
+        self._answer = None
+
+    def _answered(self) -> Iterator[Seen]:
+        """The answer before this was the last of its exchange."""
+        if self._answer is not None:
+            yield from self._told.tell(msgspec.structs.replace(self._answer, turn_end=True))
+        self._answer = None
+
+    def _user(self, op: _Op) -> Iterator[Entry]:
+        text = text_of(op.content)
+        if not text.strip() and answered_in(op.content):
+            return
+        if match := _WORKSPACE.search(text):
+            self._cwd = self._cwd or match[1].strip()
+        if _SNAPSHOT.match(text):
+            yield self._entry(op, Role.CONTEXT, Origin.RECALLED, text)
+        elif _DERIVED_ID.fullmatch(op.id or "") or _SYNTHETIC.match(text):
+            yield from pieces(self._entry(op, Role.CONTEXT, Origin.SYNTHETIC, text))
+        else:
+            typed = text_of(op.displayContent) or None
+            yield from pieces(self._entry(op, Role.USER, Origin.HUMAN, text), WRAPPERS, typed)
+
+    def _said(self, op: _Op) -> Entry:
+        content = op.content if op.content is not None else op.parts
+        entry = self._entry(op, Role.ASSISTANT, Origin.SYNTHETIC, text_of(content))
+        calls = tuple(self._call(op, nth, call) for nth, call in enumerate(op.toolCalls or ()))
+        if not calls:
+            calls = tuple(
+                tool_call(ask.id or f"{op.id}/{nth}", ask.name or "", ask.args, self._cwd, TOOLS)
+                for nth, ask in enumerate(asked_in(content))
+            )
+        return msgspec.structs.replace(entry, calls=calls)
+
+    def _call(self, op: _Op, nth: int, call: _Call) -> ToolCall:
+        made = tool_call(call.id or f"{op.id}/{nth}", call.name or "", call.args, self._cwd, TOOLS)
+        ok = _OUTCOMES.get(call.status or "")
+        if ok and exited_badly(call.name, output_of(call.result)):
+            ok = False
+        return msgspec.structs.replace(made, ok=ok)
+
+    def _results(self, op: _Op) -> Iterator[Entry]:
+        """Tool results, which stand with their calls, in a message of their own, or in both."""
+        answers = [
+            (call.id or f"{op.id}/{nth}", call.name, call.result)
+            for nth, call in enumerate(op.toolCalls or ())
+        ]
+        answers += [(each.id or op.id or "", each.name, each.response) for each in answered_in(op.content)]
+        for call, name, result in answers:
+            text = output_of(result)
+            if text:
+                origin = result_origin(name or "", text, Origin.SYNTHETIC)
+                entry = self._entry(op, Role.TOOL, origin, shortened(text))
+                yield msgspec.structs.replace(entry, id=f"{call}/result")
+
+    def _notice(self, op: _Op) -> Iterator[Entry]:
+        """What the interface told the person; an error or a cancelled request ends the turn."""
+        text = text_of(op.content)
+        ended = op.type == "error" or text.strip() == _CANCELLED
+        if text:
+            entry = self._entry(op, Role.CONTEXT, Origin.SYNTHETIC, text)
+            yield msgspec.structs.replace(entry, turn_end=ended)
+
+    def _entry(self, op: _Op, role: Role, origin: Origin, text: str) -> Entry:
+        if self._subagent and origin is not Origin.RECALLED:
+            origin = Origin.SUBAGENT
+        ident = op.id or ""
+        return Entry(
+            id=f"{self.session}/{ident}" if _DERIVED_ID.fullmatch(ident) else ident,
+            agent=self._agent,
+            session=self.session or "",
+            role=role,
+            origin=origin,
+            text=text,
+            time=instant(op.timestamp),
+            cwd=self._cwd,
+        )
+
+
+def _roots(around: Surroundings) -> tuple[str, ...]:
+    """`.gemini/tmp` in `GEMINI_CLI_HOME`, else in the home."""
+    return (f"{around.env.get('GEMINI_CLI_HOME') or around.home}/.gemini/tmp",)
+
+
+_BELONGS = re.compile(r"[^/]+/chats/(?:session-[^/]+\.jsonl?|[^/]+/[^/]+\.jsonl)")
+
+
+def container(path: str) -> Container:
+    """Given a path, say whether it is the op log or the document."""
+    return Container.LINES if path.endswith(".jsonl") else Container.DOCUMENT
+
+
+def chat_recording(head: bytes) -> bool:
+    """True if a file starts as the chats of this agent and of old Qwen Code do."""
+    return b'"projectHash"' in head[:4096] and b'"sessionId"' in head[:4096]
+
+
+def _family(name: str) -> str | None:
+    """A document and the op log that a resume makes of it are one session."""
+    stem, _, ending = name.rpartition(".")
+    return f"{stem}.json*" if stem.startswith("session-") and ending in ("json", "jsonl") else None
+
+
+SOURCE = Source(
+    agent="gemini-cli",
+    roots=_roots,
+    belongs=lambda path: _BELONGS.fullmatch(path) is not None,
+    container=container,
+    claims=lambda path, head: chat_recording(head) and "/.qwen/" not in path,
+    reader=GeminiReader,
+    beside=("../.project_root", "../../.project_root"),
+    family=_family,
+    writes_turn_end=False,
+    purged_after_days=30,
+)

@@ -1,0 +1,244 @@
+"""Qwen Code: JSONL whose records form a tree and say who made them; its old chats are Gemini's."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from extractord.core.ports import Reader
+from extractord.core.records import Entry, Origin, Role, Seen, ToolCall, Voided
+from extractord.core.transcripts.branches import Branches
+from extractord.core.transcripts.decoding import decoder
+from extractord.core.transcripts.gemini_cli import GeminiReader, chat_recording, container
+from extractord.core.transcripts.genai import (
+    TOOLS,
+    WRAPPERS,
+    Function,
+    Part,
+    answered_in,
+    asked_in,
+    exited_badly,
+    output_of,
+    text_of,
+)
+from extractord.core.transcripts.recorded import instant, shortened
+from extractord.core.transcripts.source import Container, Opened, Source, Surroundings
+from extractord.core.transcripts.telling import Told, decoded, pieces, result_origin
+from extractord.core.transcripts.toolcalls import tool_call
+
+_NOT_TYPED = frozenset({"notification", "cron", "background_task_completed"})
+_SILENT = frozenset(
+    {
+        "ui_telemetry",
+        "attribution_snapshot",
+        "slash_command",
+        "at_command",
+        "notification",
+        "custom_title",
+        "parent_session",
+        "file_history_snapshot",
+        "session_model",
+        "branch_checkpoint",
+    }
+)
+
+
+class _Message(Struct):
+    role: str | None = None
+    parts: list[Part] | None = None
+
+
+class _Payload(Struct):
+    displayText: str | None = None  # noqa: N815
+    compressedHistory: list[_Message] | None = None  # noqa: N815
+
+
+class _Result(Struct):
+    callId: str | None = None  # noqa: N815
+    status: str | None = None
+
+
+class _Record(Struct):
+    uuid: str | None = None
+    parentUuid: str | None = None  # noqa: N815
+    sessionId: str | None = None  # noqa: N815
+    timestamp: Any = None
+    type: str = ""
+    subtype: str | None = None
+    provenance: str | None = None
+    cwd: str | None = None
+    version: str | None = None
+    gitBranch: str | None = None  # noqa: N815
+    message: _Message | None = None
+    toolCallResult: _Result | None = None  # noqa: N815
+    systemPayload: msgspec.Raw = msgspec.Raw()  # noqa: N815
+    isSidechain: Any = None  # noqa: N815
+    forkedFrom: Any = None  # noqa: N815
+
+
+_DECODER = decoder(_Record)
+_PAYLOAD = decoder(_Payload)
+
+
+class QwenReader:
+    """Folds one session file."""
+
+    def __init__(self, opened: Opened) -> None:
+        """Take the file's name as the session's until a record says it."""
+        self.session: str | None = opened.path.rsplit("/", 1)[-1].partition(".")[0]
+        self.version: str | None = None
+        self.unknown: Counter[str] = Counter()
+        self._told = Told()
+        self._branches = Branches()
+
+    def feed(self, record: bytes) -> Iterator[Seen]:
+        """Given a line, yield what it brings."""
+        line = decoded(record, _DECODER, self.unknown)
+        if line is None:
+            return
+        if not line.uuid:
+            self.unknown["no uuid"] += 1
+            return
+        self.session = line.sessionId or self.session
+        self.version = line.version or self.version
+        self._branches.grow(line.uuid, line.parentUuid)
+        parts = (line.message.parts if line.message else None) or []
+        match line.type:
+            case "user":
+                yield from self._user(line, parts)
+            case "assistant":
+                yield from self._assistant(line, parts)
+            case "tool_result":
+                yield from self._result(line, parts)
+            case "system":
+                yield from self._system(line)
+            case other:
+                self.unknown[other[:64]] += 1
+
+    def settle(self) -> Iterator[Seen]:
+        """Nothing waits: a record is whole."""
+        return iter(())
+
+    def _user(self, line: _Record, parts: list[Part]) -> Iterator[Seen]:
+        text = text_of(parts)
+        typed = line.provenance == "real_user" or (
+            line.provenance is None and line.subtype != "mid_turn_user_message"
+        )
+        if not typed or line.subtype in _NOT_TYPED:
+            yield from self._tell(*pieces(self._entry(line, Role.CONTEXT, Origin.SYNTHETIC, text), WRAPPERS))
+            return
+        if dead := self._branches.left_behind(line.uuid or ""):
+            yield Voided(session=self.session or "", ids=dead)
+        payload = self._payload(line)
+        said = payload.displayText if payload and payload.displayText else None
+        entry = self._entry(line, Role.USER, Origin.HUMAN, text)
+        yield from self._tell(*pieces(entry, WRAPPERS, said), spoken=True)
+
+    def _assistant(self, line: _Record, parts: list[Part]) -> Iterator[Seen]:
+        entry = self._entry(line, Role.ASSISTANT, Origin.SYNTHETIC, text_of(parts))
+        calls = tuple(self._call(line, nth, ask) for nth, ask in enumerate(asked_in(parts)))
+        ended = bool(entry.text) and not calls
+        yield from self._tell(msgspec.structs.replace(entry, calls=calls, turn_end=ended), spoken=True)
+
+    def _call(self, line: _Record, nth: int, ask: Function) -> ToolCall:
+        return tool_call(ask.id or f"{line.uuid}/{nth}", ask.name or "", ask.args, line.cwd, TOOLS)
+
+    def _result(self, line: _Record, parts: list[Part]) -> Iterator[Seen]:
+        """A record answers one call; its status is the harness's, the exit code the command's."""
+        answers = answered_in(parts)
+        text = "\n".join(output_of(answer.response) for answer in answers)
+        name = next((answer.name for answer in answers if answer.name), "")
+        result = line.toolCallResult or _Result()
+        call = result.callId or next((answer.id for answer in answers if answer.id), None)
+        refused = any(isinstance(answer.response, dict) and "error" in answer.response for answer in answers)
+        done = result.status == "success" if result.status else not refused
+        if call is not None:
+            ok = done and not exited_badly(name, text)
+            yield from self._told.outcome(call, ok=ok)
+        origin = result_origin(name, text, Origin.SYNTHETIC)
+        yield from self._tell(self._entry(line, Role.TOOL, origin, shortened(text)))
+
+    def _system(self, line: _Record) -> Iterator[Seen]:
+        subtype = line.subtype or ""
+        if subtype == "rewind":
+            if dead := self._branches.off(line.uuid):
+                yield Voided(session=self.session or "", ids=dead)
+        elif subtype == "chat_compression":
+            payload = self._payload(line)
+            history = payload.compressedHistory if payload else None
+            text = text_of(history[0].parts) if history else ""
+            if text:
+                yield from self._tell(self._entry(line, Role.CONTEXT, Origin.RECALLED, shortened(text)))
+        elif subtype not in _SILENT and not subtype.startswith("goal"):
+            self.unknown[f"system/{subtype[:64]}"] += 1
+
+    def _payload(self, line: _Record) -> _Payload | None:
+        return decoded(bytes(line.systemPayload), _PAYLOAD, self.unknown)
+
+    def _entry(self, line: _Record, role: Role, origin: Origin, text: str) -> Entry:
+        if line.forkedFrom:
+            origin = Origin.COPIED
+        elif line.isSidechain and origin is not Origin.RECALLED:
+            origin = Origin.SUBAGENT
+        return Entry(
+            id=line.uuid or "",
+            agent="qwen-code",
+            session=self.session or "",
+            role=role,
+            origin=origin,
+            text=text,
+            parent=line.parentUuid,
+            time=instant(line.timestamp),
+            cwd=line.cwd,
+            branch=line.gitBranch,
+        )
+
+    def _tell(self, *entries: Entry, spoken: bool = False) -> Iterator[Seen]:
+        if entries:
+            self._branches.bear(entries[0].id.partition("#")[0], (each.id for each in entries), spoken=spoken)
+        for entry in entries:
+            yield from self._told.tell(entry)
+
+
+def _reader(opened: Opened) -> Reader:
+    if container(opened.path) is Container.DOCUMENT:
+        return GeminiReader(opened, "qwen-code")
+    return QwenReader(opened)
+
+
+def _roots(around: Surroundings) -> tuple[str, ...]:
+    """`projects`, and `tmp` for the old chats, in `QWEN_RUNTIME_DIR` or `~/.qwen`."""
+    base = around.env.get("QWEN_RUNTIME_DIR") or "~/.qwen"
+    base = around.home + base[1:] if base.startswith("~/") else base
+    return (f"{base}/projects", f"{base}/tmp")  # noqa: S108 - a folder of the agent's
+
+
+_BELONGS = re.compile(r"[^/]+/chats/(?:[^/]+\.jsonl|session-[^/]+\.json)")
+
+
+def _claims(path: str, head: bytes) -> bool:
+    """True if a record is in this agent's shape, or an old chat lies in its folder."""
+    if chat_recording(head):
+        return "/.qwen/" in path
+    first = head.lstrip(b"\xef\xbb\xbf \r\n").partition(b"\n")[0]
+    return (
+        first.startswith(b'{"uuid":')
+        and b'"parentUuid"' in first
+        and (b'"provenance":' in first or b'"parts":' in first or b'"systemPayload":' in first)
+    )
+
+
+SOURCE = Source(
+    agent="qwen-code",
+    roots=_roots,
+    belongs=lambda path: _BELONGS.fullmatch(path) is not None,
+    container=container,
+    claims=_claims,
+    reader=_reader,
+    beside=("../.project_root",),
+)

@@ -1,0 +1,47 @@
+"""What a watched agent's tools do with which of their arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Literal
+
+from msgspec import Struct
+
+from extractord.core.records import ToolCall
+from extractord.core.transcripts.recorded import absolute, patch_paths, shell_reads, shell_writes
+
+
+class Takes(Struct, frozen=True):
+    """What a tool of the watched agent does with which arguments; the first that is there counts."""
+
+    how: Literal["read", "write", "patch", "shell"]
+    keys: tuple[str, ...]
+    place: tuple[str, ...] = ()
+    """The arguments that name the directory of a shell command."""
+
+
+def tool_call(
+    ident: str, name: str, arguments: object, cwd: str | None, tools: Mapping[str, Takes]
+) -> ToolCall:
+    """Given a call as recorded, return it with the files that it names, absolute."""
+    takes = tools.get(name)
+    if takes is None or not isinstance(arguments, dict):
+        return ToolCall(id=ident, name=name)
+    value = _first(arguments, takes.keys)
+    if value is None:
+        return ToolCall(id=ident, name=name, writes=takes.how in ("write", "patch"))
+    match takes.how:
+        case "read" | "write":
+            return ToolCall(id=ident, name=name, paths=(absolute(value, cwd),), writes=takes.how == "write")
+        case "patch":
+            return ToolCall(id=ident, name=name, paths=patch_paths(value, cwd), writes=True)
+        case "shell":
+            place = _first(arguments, takes.place)
+            there = absolute(place, cwd) if place else cwd
+            written = shell_writes(value, there)
+            paths = written or shell_reads(value, there)
+            return ToolCall(id=ident, name=name, paths=paths, writes=bool(written))
+
+
+def _first(arguments: Mapping[str, object], keys: Iterable[str]) -> str | None:
+    return next((value for key in keys if isinstance(value := arguments.get(key), str) and value), None)

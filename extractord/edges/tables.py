@@ -1,0 +1,145 @@
+"""Reads other programs' SQLite databases without creating or changing a file of theirs."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import TypeVar
+
+import msgspec
+
+from extractord.core.transcripts.source import Rows
+from extractord.errors import TranscriptError
+
+_ATTEMPTS = 3
+_BUSY_S = 5.0
+
+T = TypeVar("T")
+_Mark = tuple[int, int, int, int] | None
+
+
+class Tables:
+    """A database of another program; each question opens it, asks and closes it.
+
+    Without a `-wal` beside it, it is read as immutable and its stat compared before and after;
+    with `-wal` and `-shm`, read-only through the shared memory; with a `-wal` alone, or the
+    journal of a writer that died, through a copy in `copy_dir`, deleted afterwards. Every method
+    raises TranscriptError with the file's name where it cannot be read.
+    """
+
+    def __init__(self, path: str, rows: Rows, copy_dir: str) -> None:
+        """Resolve links: the files beside a database are beside what a link points to."""
+        self._path = Path(path).resolve()
+        self._rows = rows
+        self._copy_dir = Path(copy_dir)
+
+    def touched(self, since_ms: int) -> tuple[tuple[str, int], ...]:
+        """Sessions updated at or after `since_ms`, each with its newest update in ms, oldest first."""
+        found = self._ask(self._rows.touched, {"since": since_ms})
+        return tuple((str(row[0]), row[1]) for row in map(tuple, found) if isinstance(row[1], int))
+
+    def records(self, session: str) -> tuple[bytes, ...]:
+        """The rows of a session in order, each as a JSON object of its columns."""
+        found = self._ask(self._rows.records, {"session": session})
+        return tuple(msgspec.json.encode(dict(zip(row.keys(), row, strict=True))) for row in found)
+
+    def _ask(self, statement: str, values: Mapping[str, object]) -> list[sqlite3.Row]:
+        def answer(connection: sqlite3.Connection) -> list[sqlite3.Row]:
+            return connection.execute(statement, dict(values)).fetchall()
+
+        try:
+            return self._read(answer)
+        except FileNotFoundError as error:
+            raise TranscriptError(f"{self._path} is gone") from error
+        except OSError as error:
+            raise TranscriptError(f"{self._path} cannot be read: {error.strerror}") from error
+        except sqlite3.Error as error:
+            raise TranscriptError(f"{self._path} {_sentence(error)}") from error
+
+    def _read(self, answer: Callable[[sqlite3.Connection], T]) -> T:
+        for _ in range(_ATTEMPTS):
+            before = _mark(self._path)
+            if before is None:
+                raise FileNotFoundError(self._path)
+            wal, shm, journal = map(_mark, self._beside("-wal", "-shm", "-journal"))
+            if wal is not None and shm is not None:
+                result, fault = _tried(self._path, "mode=ro&readonly_shm=1", answer)
+                if fault is None:
+                    return result[0]
+                if None not in map(_mark, self._beside("-wal", "-shm")):
+                    raise fault
+                continue
+            if wal is not None or journal is not None:
+                with self._copied() as copy:
+                    if copy is None:
+                        continue
+                    with _opened(copy, "mode=rw") as connection:
+                        return answer(connection)
+            result, fault = _tried(self._path, "mode=ro&immutable=1", answer)
+            if _mark(self._path) == before and not any(map(_mark, self._beside("-wal", "-journal"))):
+                if fault is not None:
+                    raise fault
+                return result[0]
+        raise TranscriptError(f"{self._path} changed each time that it was read; it is tried again later")
+
+    def _beside(self, *endings: str) -> list[Path]:
+        return [self._path.with_name(self._path.name + ending) for ending in endings]
+
+    @contextmanager
+    def _copied(self) -> Iterator[Path | None]:
+        """A copy of the database with its `-wal` or journal; None where one changed meanwhile."""
+        self._copy_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+        originals = [self._path, *self._beside("-wal", "-journal")]
+        with tempfile.TemporaryDirectory(dir=self._copy_dir, prefix="tables-") as folder:
+            before = [_mark(original) for original in originals]
+            for original, mark in zip(originals, before, strict=True):
+                if mark is not None:
+                    shutil.copyfile(original, Path(folder, original.name))
+            unchanged = before == [_mark(original) for original in originals]
+            yield Path(folder, self._path.name) if unchanged else None
+
+
+def _tried(
+    path: Path, how: str, answer: Callable[[sqlite3.Connection], T]
+) -> tuple[list[T], sqlite3.Error | None]:
+    """What a reading gives, or its fault: a file that changes meanwhile can look damaged."""
+    try:
+        with _opened(path, how) as connection:
+            return [answer(connection)], None
+    except sqlite3.Error as error:
+        return [], error
+
+
+@contextmanager
+def _opened(path: Path, how: str) -> Iterator[sqlite3.Connection]:
+    with closing(sqlite3.connect(f"{path.as_uri()}?{how}", uri=True, timeout=_BUSY_S)) as connection:
+        connection.row_factory = sqlite3.Row
+        connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
+        connection.execute("PRAGMA query_only = ON")
+        connection.execute("PRAGMA trusted_schema = OFF")
+        yield connection
+
+
+def _mark(path: Path) -> _Mark:
+    """What changes when a file does: inode, size, and times of contents and inode in ns."""
+    try:
+        stat = path.stat()
+    except FileNotFoundError:
+        return None
+    return stat.st_ino, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns
+
+
+def _sentence(error: sqlite3.Error) -> str:
+    """Given SQLite's error, say what is wrong with the file."""
+    said = str(error)
+    if "not a database" in said:
+        return "is not a SQLite database"
+    if "malformed" in said or "disk I/O" in said:
+        return f"is damaged or cut short: {said}"
+    if "no such table" in said or "no such column" in said:
+        return f"has not the tables of this agent: {said}"
+    return f"cannot be read: {said}"
