@@ -20,7 +20,7 @@ from extractord.core.records import (
     Tool,
     Usage,
 )
-from extractord.core.versions import Held, Intent, Known, Placed, Proof, Tombstone, Version
+from extractord.core.versions import Current, Held, Intent, Placed, Proof, Tombstone, Version
 from extractord.core.wire import Start
 from extractord.policy.requests import PathFacts, RootKind, Trust
 
@@ -80,6 +80,10 @@ class Folder(Protocol):
 
     def remove(self, path: str) -> None:
         """Unlink the file and fsync its directory; empty folders go too."""
+        ...
+
+    def sweep(self) -> None:
+        """Unlink the temporary files of writes that a crash cut short; the caller holds the lock."""
         ...
 
 
@@ -341,6 +345,10 @@ class Audit(Protocol):
         """The newest rows, newest first."""
         ...
 
+    def about(self, subject: str) -> tuple[AuditRow, ...]:
+        """Every row of one subject, a run's or a memory's, oldest first."""
+        ...
+
     def verify(self) -> int:
         """Given the chain, return the number of rows. Raise LedgerError where it is broken."""
         ...
@@ -352,11 +360,11 @@ class Versions(Protocol):
     A method is one statement or a few: what belongs together stands in one `transaction`.
     """
 
-    def known(self, root: str) -> Mapping[str, Known]:
-        """What is known about the current version of each path of a root."""
+    def current(self, root: str) -> Mapping[str, Current]:
+        """The current version of each path of a root."""
         ...
 
-    def know(self, root: str, path: str, known: Known | None) -> None:
+    def set_current(self, root: str, path: str, current: Current | None) -> None:
         """From now on this is the current version of the path; None where there is none."""
         ...
 
@@ -399,11 +407,11 @@ class Versions(Protocol):
         ...
 
     def open_intents(self) -> tuple[Intent, ...]:
-        """Intents that neither were done nor undone, newest first: what a crash left."""
+        """Intents that were neither done nor undone, newest first: what a crash left."""
         ...
 
-    def end(self, intent: int, state: str) -> None:
-        """The intent is `done` or `undone`."""
+    def end(self, intent: int) -> None:
+        """The intent is done or undone: it goes, and with it the bytes that only it needed."""
         ...
 
     def bury(self, stones: Iterable[Tombstone]) -> None:

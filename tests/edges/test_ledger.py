@@ -326,6 +326,8 @@ def test_the_audit_keeps_rules_and_ids_and_no_reasons(ledger: Ledger) -> None:
             "verdict": "deny",
         }
     ] * 2
+    assert ledger.audit.about("r1") == (*reversed(older), newest)
+    assert ledger.audit.about("r2") == ()
     assert ledger.audit.head() == newest.hash
     assert ledger.audit.verify() == 3
 

@@ -18,6 +18,7 @@ SCHEMA: tuple[str, ...] = (
         id INTEGER PRIMARY KEY AUTOINCREMENT, at INTEGER NOT NULL, kind TEXT NOT NULL,
         subject TEXT NOT NULL, detail TEXT NOT NULL, hash TEXT NOT NULL
     )""",
+    "CREATE INDEX audit_by_subject ON audit(subject)",
     """CREATE TRIGGER audit_is_never_changed BEFORE UPDATE ON audit
        BEGIN SELECT raise(ABORT, 'the audit is append-only'); END""",
     """CREATE TRIGGER audit_is_never_cut BEFORE DELETE ON audit
@@ -69,12 +70,12 @@ class Audit:
     def recent(self, limit: int) -> tuple[AuditRow, ...]:
         """The newest rows, newest first."""
         rows = self._connection.execute("SELECT * FROM audit ORDER BY id DESC LIMIT ?", (limit,))
-        return tuple(
-            AuditRow(
-                id=number, at=from_ms(at), kind=kind, subject=subject, detail=json.loads(detail), hash=sealed
-            )
-            for number, at, kind, subject, detail, sealed in rows
-        )
+        return tuple(_row(*row) for row in rows)
+
+    def about(self, subject: str) -> tuple[AuditRow, ...]:
+        """Every row of one subject, a run's or a memory's, oldest first."""
+        rows = self._connection.execute("SELECT * FROM audit WHERE subject = ? ORDER BY id", (subject,))
+        return tuple(_row(*row) for row in rows)
 
     def verify(self) -> int:
         """Given the chain, return the number of rows. Raise LedgerError where it is broken.
@@ -98,6 +99,12 @@ class Audit:
                 f"its end was cut off; compare with a backup"
             )
         return last
+
+
+def _row(number: int, at: int, kind: str, subject: str, detail: str, sealed: str) -> AuditRow:
+    return AuditRow(
+        id=number, at=from_ms(at), kind=kind, subject=subject, detail=json.loads(detail), hash=sealed
+    )
 
 
 def _canonical(value: object) -> str:

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
-from datetime import UTC, datetime
 from pathlib import Path
 
 from extractord.core.ports import Owner
-
-_STATE, _STARTED = 0, 19  # fields 3 and 22 of /proc/<pid>/stat, counted after the command's name
 
 
 def present() -> Owner:
@@ -25,6 +21,8 @@ def lives(owner: Owner) -> bool:
 
 
 if sys.platform == "linux":
+    # Field 3 and 22 of /proc/<pid>/stat, counted after the command's name.
+    _STATE, _STARTED = 0, 19
 
     def _boot() -> str:
         return Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()
@@ -39,6 +37,8 @@ if sys.platform == "linux":
         return None if fields[_STATE] in {b"Z", b"X"} else int(fields[_STARTED])
 
 else:
+    import subprocess
+    from datetime import UTC, datetime
 
     def _boot() -> str:
         """Nothing: `ps` gives the start as a moment, which no other boot shares."""

@@ -69,3 +69,9 @@ class Standing:
                ORDER BY started_at DESC"""
         )
         return tuple(run_row(row) for row in rows)
+
+    def held(self) -> int:
+        """How much waits for a person."""
+        return int(
+            self._connection.execute("SELECT count(*) FROM held WHERE state = 'waiting'").fetchone()[0]
+        )
