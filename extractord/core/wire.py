@@ -7,9 +7,8 @@ from collections.abc import Iterator
 import msgspec
 from msgspec import Struct
 
-from extractord.core.records import Brief, Conversation, Message, Refusal, Reply, Tool
+from extractord.core.records import Brief, Conversation, Known, Message, Refusal, Reply, Tool
 from extractord.errors import ExtractordError
-from extractord.policy.requests import RootKind, Trust
 
 FRAME_BYTES = 16 * 1024 * 1024
 """The largest frame that is taken from a process that may have been turned."""
@@ -18,16 +17,6 @@ _LENGTH_BYTES = 4
 
 class WireError(ExtractordError):
     """The other side of a pipe does not keep to the protocol."""
-
-
-class Known(Struct, frozen=True, kw_only=True):
-    """What the ledger knows of a memory when the run begins."""
-
-    root: RootKind
-    path: str
-    trust: Trust
-    foreign: bool = False
-    pinned: bool = False
 
 
 class Start(Struct, frozen=True, kw_only=True, tag="start"):
