@@ -17,13 +17,13 @@ root_fd = os.open(root, os.O_RDONLY | os.O_DIRECTORY)
 libc = ctypes.CDLL(None, use_errno=True)
 
 
-def syscall(number, *arguments):
+def syscall(number: int, *arguments: int) -> None:
     if libc.syscall(number, *arguments) < 0:
         raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
 
 
-def at(name, flags):
-    return os.close(os.open(name, flags, 0o600, dir_fd=root_fd))
+def at(name: str, flags: int) -> None:
+    os.close(os.open(name, flags, 0o600, dir_fd=root_fd))
 
 
 attempts = {
@@ -37,7 +37,7 @@ attempts = {
     "symlink in root": lambda: os.symlink("a.md", "link.md", dir_fd=root_fd),
     "hard link in root": lambda: os.link("a.md", "hard.md", src_dir_fd=root_fd, dst_dir_fd=root_fd),
     "mkfifo in root": lambda: os.mkfifo("fifo.md", dir_fd=root_fd),
-    "chmod in root": lambda: os.chmod("a.md", 0o777, dir_fd=root_fd),
+    "chmod in root": lambda: os.chmod("a.md", 0o644, dir_fd=root_fd),
     "setxattr in root": lambda: os.setxattr(f"{root}/a.md", "user.x", b"1"),
     "read the ledger": lambda: Path(outside, "ledger.db").read_bytes(),
     "read another project": lambda: Path(outside, "projects/other/a.md").read_bytes(),
