@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from extractord.core.transcripts import gemini_cli, opencode, pi, qwen_code
+from extractord.core.transcripts import claude_code, codex, gemini_cli, opencode, pi, qwen_code
 from extractord.core.transcripts.source import Source
 
 SOURCES: tuple[Source, ...] = (
+    claude_code.SOURCE,
+    codex.SOURCE,
     gemini_cli.SOURCE,
     qwen_code.SOURCE,
     opencode.SOURCE,

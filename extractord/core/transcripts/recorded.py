@@ -10,12 +10,13 @@ from hashlib import sha256
 from extractord.core.transcripts import shelltext
 
 _HOME = re.compile(r"(/home/[^/]+|/Users/[^/]+|/root)(?:/|$)")
+_UNFOLDED = re.compile(r"//|/\.\.?(?:/|$)|/$")
 _DRIVE = re.compile(r"[A-Za-z]:[\\/]")
 _PATCH_FILE = re.compile(
     r"^\*\*\* (?:Add File|Update File|Delete File|Move to): (.+?)[ \t\r]*$", re.MULTILINE
 )
 _LITERAL = re.compile(
-    r"""(?:["']?(?P<key>\w+)["']?\s*:\s*)?
+    r"""(?:["']?(?<!\w)(?P<key>\w+)["']?\s*:\s*)?
         (?:"(?P<double>(?:\\.|[^"\\\n])*)"|'(?P<single>(?:\\.|[^'\\\n])*)'|`(?P<tick>(?:\\.|[^`\\])*)`)""",
     re.VERBOSE | re.DOTALL,
 )
@@ -23,8 +24,9 @@ _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|.)", re.DOTALL)
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "0": "\0"}
 _CALL = re.compile(r"\btools\.(\w+)\s*\(")
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_INJECTED = re.compile(r"<extractord-memory\b[^>]*>.*?(?:</extractord-memory>|\Z)", re.DOTALL)
+_INJECTED = re.compile(r"<extractord-memory\b[^<>]*>.*?(?:</extractord-memory>|\Z)", re.DOTALL)
 _OUTPUT = 65_536
+_PROGRAM = 262_144
 _MILLISECONDS = 100_000_000_000
 """A number at or above it counts milliseconds: as seconds it would be the year 5138."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -36,6 +38,8 @@ def absolute(path: str, cwd: str | None) -> str:
     `~/` and `$HOME/` become the home in which the cwd lies (/home/X, /Users/X, /root), else stay
     `~/…`; a relative path without a cwd stays relative; a Windows path keeps its drive.
     """
+    if path.startswith("/") and not _UNFOLDED.search(path):
+        return path
     path = path.removeprefix("file://")
     for home in ("$HOME/", "${HOME}/"):
         if path.startswith(home):
@@ -70,18 +74,25 @@ def _folded(path: str) -> str:
 
 def shell_writes(command: str, cwd: str | None) -> tuple[str, ...]:
     """Given a shell command, return the files that it would change, absolute."""
-    patched = patch_paths(command, cwd) if "*** Begin Patch" in command else ()
-    return _unique(*patched, *(absolute(path, cwd) for path in shelltext.touched(command).writes))
+    return shell_touches(command, cwd)[0]
 
 
 def shell_reads(command: str, cwd: str | None) -> tuple[str, ...]:
     """Given a shell command, return the files that it reads by `cat`, `sed -n`, `grep`, `<` …, absolute."""
-    return _unique(*(absolute(path, cwd) for path in shelltext.touched(command).reads))
+    return shell_touches(command, cwd)[1]
+
+
+def shell_touches(command: str, cwd: str | None) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Given a shell command, return what `shell_writes` and `shell_reads` do, in one pass."""
+    touched = shelltext.touched(command)
+    patched = patch_paths(command, cwd) if "*** Begin Patch" in command else ()
+    writes = _unique(*patched, *(absolute(path, cwd) for path in touched.writes))
+    return writes, _unique(*(absolute(path, cwd) for path in touched.reads))
 
 
 def patch_paths(text: str, cwd: str | None) -> tuple[str, ...]:
     """Given text in apply_patch's form, return the files that it adds, changes, moves or deletes."""
-    return _unique(*(absolute(path, cwd) for path in _PATCH_FILE.findall(text)))
+    return _unique(*(absolute(path.strip(), cwd) for path in _PATCH_FILE.findall(text)))
 
 
 def script_writes(program: str, cwd: str | None) -> tuple[str, ...]:
@@ -120,9 +131,9 @@ def _commands(program: str, cwd: str | None) -> Iterator[tuple[str, str | None]]
 
 def _literals(program: str) -> Iterator[tuple[str, str]]:
     """A program's string literals, each with the key before it, or an empty one."""
-    for match in _LITERAL.finditer(program):
+    for match in _LITERAL.finditer(program, 0, _PROGRAM):
         raw = match["double"] or match["single"] or match["tick"] or ""
-        yield match["key"] or "", _ESCAPE.sub(_unescaped, raw)
+        yield match["key"] or "", clean(_ESCAPE.sub(_unescaped, raw))
 
 
 def _unescaped(match: re.Match[str]) -> str:
@@ -140,6 +151,8 @@ def instant(value: object) -> datetime | None:
             parsed = datetime.fromisoformat(value)
         except ValueError:
             return None
+        if parsed.tzinfo is UTC:
+            return parsed
         return parsed.replace(tzinfo=UTC) if parsed.tzinfo is None else parsed.astimezone(UTC)
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None

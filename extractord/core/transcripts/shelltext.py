@@ -9,81 +9,53 @@ from typing import NamedTuple
 
 _LIMIT = 262_144
 """Characters of a command that are looked at; what follows is content, never another command."""
+_LONGEST = 4096
+"""Characters of a path or of a variable's value; longer ones are not followed."""
+_HEREDOCS = 16
+"""Bodies that one line may announce."""
 _DEPTH = 3
 """How deep `bash -c "bash -c …"` is followed."""
 
 _TOKEN = re.compile(
-    r"""
-      (?P<comment>(?<![^\s;&|()])\#[^\n]*)
-    | (?P<here><<-?[ \t]*(?P<quote>['"\\]?)(?P<tag>[\w.-]+)['"]?)
-    | (?P<string><<<)
-    | (?P<duplicate>\d*[<>]&[\d-]+)
-    | (?P<out>(?:\d+|&)?>>?\|?|>&)
-    | (?P<into>\d*<>?)
+    r"""[^\S\n]*(?:
+      (?P<bare>[^\s'"\\|&;()<>\#$%\d][^\s'"\\|&;()<>\#$%]*(?=[\s|&;()<>]|\Z))
+    | (?P<out>(?:\d+|&)?>>?\|?(?!&\d|&-))
+    | (?P<duplicate>\d*[<>]+&[\d-]+)
+    | (?P<word>(?:[^\s'"\\|&;()<>\#$]|\\.|'[^']*'|"(?:\\.|[^"\\])*"|\$\([^()\n]*\)|\$\{[^{}\n]*\}
+        |\$|(?<=[^\s;&|()])\#)+)
     | (?P<end>\|\|?&?|&&?|;;?|\n)
+    | (?:<<-?[ \t]*['"\\]?(?P<tag>[\w.-]+)['"]?(?P<here>))
+    | (?P<string><<<)
+    | (?P<into><>?)
     | (?P<open>\()
     | (?P<close>\))
-    | (?P<word>(?:\\.|'[^']*'|"(?:\\.|[^"\\])*"|\$\([^()\n]*\)|\$\{[^}\n]*\}|[^\s'"\\|&;()<>])+)
-    | [^\S\n]+
+    | (?P<comment>\#[^\n]*)
     | .
-    """,
+    )""",
     re.VERBOSE | re.DOTALL,
 )
+_QUOTED = re.compile(r"""['"\\$%]""")
 _PIECE = re.compile(r"""'([^']*)'|"((?:\\.|[^"\\])*)"|\\(.)|([^'"\\]+)|.""", re.DOTALL)
 _VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
 _ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)=(.*)", re.DOTALL)
-_HOMES = ("${process.env.HOME}", "$env:USERPROFILE", "$env:HOME", "%USERPROFILE%")
-_PREFIXES = frozenset(
-    [
-        "sudo",
-        "env",
-        "command",
-        "nohup",
-        "time",
-        "exec",
-        "builtin",
-        "then",
-        "do",
-        "else",
-        "if",
-        "while",
-        "until",
-        "!",
-        "{",
-        "xargs",
-        "stdbuf",
-    ]
-)
-_SHELLS = frozenset(["bash", "sh", "zsh", "dash", "ksh"])
-_CHANGERS = frozenset(["tee", "rm", "unlink", "touch", "truncate", "mv", "install", "ln", "cp", "rsync"])
-_TO_LAST = frozenset(["mv", "install", "ln", "cp", "rsync"])
+_HOMES = re.compile(r"\$\{process\.env\.HOME\}|\$env:(?:USERPROFILE|HOME)|%USERPROFILE%")
+_PREFIXES_NAMES = """
+    sudo env command nohup time exec builtin then do else if while until ! { xargs stdbuf export local
+    readonly"""
+_PREFIXES = frozenset(_PREFIXES_NAMES.split())
+_SHELLS = frozenset(("bash", "sh", "zsh", "dash", "ksh"))
+_TO_LAST = frozenset(("mv", "install", "ln", "cp", "rsync"))
+_CHANGERS = _TO_LAST | {"tee", "rm", "unlink", "touch", "truncate"}
 _EDITORS = frozenset(("sed", "perl", "gsed"))
 _SETTERS = frozenset(("set-content", "add-content", "out-file", "remove-item", "new-item"))
-_READERS = frozenset(
-    [
-        "cat",
-        "head",
-        "tail",
-        "less",
-        "more",
-        "bat",
-        "nl",
-        "wc",
-        "tac",
-        "strings",
-        "xxd",
-        "od",
-        "sort",
-        "uniq",
-        "cut",
-        "diff",
-        "cmp",
-        "jq",
-        "get-content",
-        "type",
-    ]
-)
-_SEARCHERS = frozenset(["grep", "egrep", "fgrep", "rg", "ag", "ack", "awk", "gawk"])
+_READERS_NAMES = """
+    cat head tail less more bat nl wc tac strings xxd od sort uniq cut diff cmp jq get-content
+    type"""
+_READERS = frozenset(_READERS_NAMES.split())
+_SEARCHERS = frozenset(("grep", "egrep", "fgrep", "rg", "ag", "ack", "awk", "gawk"))
+_TELLING = _SHELLS | _CHANGERS | _EDITORS | _SETTERS | _READERS | _SEARCHERS | {"dd"}
+_REDIRECTION = re.compile(r"<|>(?!&\d|\s*/dev/null)")
+_NAME = re.compile(r"[\w-]+")
 
 
 class Touched(NamedTuple):
@@ -99,21 +71,11 @@ def touched(command: str, depth: int = 0) -> Touched:
     Redirections, heredocs, `tee`, `sed -i`, `mv`, `cp`, `rm`, `dd of=` and their like; `cd`, plain
     variables and `bash -c` are followed. What an interpreter's program does is not seen.
     """
+    text = _HOMES.sub("~", command[:_LIMIT])
+    if not _REDIRECTION.search(text) and _TELLING.isdisjoint(_NAME.findall(text.lower())):
+        return Touched((), ())
     scan = _Scan(depth)
-    text = command[:_LIMIT]
-    position = 0
-    while match := _TOKEN.match(text, position):
-        position = match.end()
-        kind = match.lastgroup if match.lastgroup != "tag" else "here"
-        if kind == "here":
-            scan.awaited.append(match["tag"])
-        elif kind == "end":
-            scan.run()
-            if match["end"] == "\n":
-                position = scan.past_bodies(text, position)
-        else:
-            scan.take(kind, match.group())
-    scan.run()
+    scan.walk(text)
     return Touched(tuple(dict.fromkeys(scan.writes)), tuple(dict.fromkeys(scan.reads)))
 
 
@@ -123,52 +85,60 @@ class _Scan:
     def __init__(self, depth: int) -> None:
         self.depth = depth
         self.here = ""
-        self.outer: list[str] = []
         self.variables = {"HOME": "~"}
         self.words: list[str] = []
-        self.redirect: str | None = None
-        self.awaited: list[str] = []
         self.writes: list[str] = []
         self.reads: list[str] = []
 
-    def take(self, kind: str | None, token: str) -> None:
-        match kind:
-            case "word":
-                self.word(token)
-            case "out" | "into" | "string":
-                self.redirect = kind
-            case "open":
-                self.redirect = None
-                self.run()
-                self.outer.append(self.here)
-            case "close":
-                self.run()
-                self.here = self.outer.pop() if self.outer else self.here
-            case _:
-                pass
+    def walk(self, text: str) -> None:
+        outer: list[str] = []
+        awaited: list[str] = []
+        redirect: str | None = None
+        position = 0
+        while match := _TOKEN.match(text, position):
+            position = match.end()
+            match match.lastgroup:
+                case "bare" if redirect is None:
+                    self.words.append(match["bare"])
+                case "bare" | "word" as kind:
+                    self.word(match[kind], redirect)
+                    redirect = None
+                case "end":
+                    self.run()
+                    redirect = None
+                    if awaited and match["end"] == "\n":
+                        position = _past_bodies(text, position, awaited)
+                case "out" | "into" | "string":
+                    redirect = match.lastgroup
+                case "here":
+                    awaited += [match["tag"]] if len(awaited) < _HEREDOCS else []
+                case "open":
+                    self.run()
+                    redirect = None
+                    outer.append(self.here)
+                case "close":
+                    self.run()
+                    self.here = outer.pop() if outer else self.here
+                case _:
+                    pass
+        self.run()
 
-    def word(self, token: str) -> None:
-        word = self.plain(token)
-        match self.redirect:
-            case "out":
-                self.writes += self.file(word)
-            case "into":
-                self.reads += self.file(word)
-            case None:
-                self.words.append(word)
-            case _:
-                pass
-        self.redirect = None
+    def word(self, token: str, redirect: str | None) -> None:
+        word = self.plain(token) if _QUOTED.search(token) else token
+        if redirect is None:
+            self.words.append(word)
+        elif redirect == "out":
+            self.writes += self.file(word)
+        elif redirect == "into":
+            self.reads += self.file(word)
 
     def plain(self, token: str) -> str:
         """Given a word as written, return it without quotes and with what variables hold."""
-        for home in _HOMES:
-            token = token.replace(home, "~")
-        parts = []
+        found = []
         for single, double, escaped, bare in _PIECE.findall(token):
             text = double.replace("\\", "") if double else escaped or bare
-            parts.append(single or _VARIABLE.sub(self.value, text))
-        return "".join(parts)
+            found.append(single or _VARIABLE.sub(self.value, text))
+        return "".join(found)
 
     def value(self, match: re.Match[str]) -> str:
         return self.variables.get(match[1] or match[2], match[0])
@@ -179,22 +149,13 @@ class _Scan:
             return []
         return [_beneath(self.here, word)]
 
-    def past_bodies(self, text: str, position: int) -> int:
-        """Given the start of the line after a heredoc's command, return where its bodies end."""
-        for tag in self.awaited:
-            end = re.compile(rf"^[ \t]*{re.escape(tag)}[ \t\r]*$", re.MULTILINE).search(text, position)
-            position = end.end() if end else len(text)
-        self.awaited.clear()
-        return position
-
     def run(self) -> None:
         """A command is complete: note what it names."""
         words, self.words = self.words, []
-        self.redirect = None
         while words:
             if match := _ASSIGNMENT.fullmatch(words[0]):
-                self.variables[match[1]] = match[2]
-            elif words[0] not in _PREFIXES and words[0] not in ("export", "local", "readonly"):
+                self.variables[match[1]] = match[2] if len(match[2]) < _LONGEST else ""
+            elif words[0] not in _PREFIXES:
                 break
             words = words[1:]
         if words:
@@ -254,8 +215,17 @@ class _Scan:
             to += self.file(word)
 
 
+def _past_bodies(text: str, position: int, awaited: list[str]) -> int:
+    """Given the start of the line after a heredoc's command, return where its bodies end."""
+    for tag in awaited:
+        end = re.compile(rf"^[ \t]*{re.escape(tag)}[ \t\r]*$", re.MULTILINE).search(text, position)
+        position = end.end() if end else len(text)
+    awaited.clear()
+    return position
+
+
 def _beneath(here: str, word: str) -> str:
-    if not here or word.startswith(("/", "~")) or re.match(r"[A-Za-z]:[\\/]", word):
+    if not here or len(here) > _LONGEST or word.startswith(("/", "~")) or re.match(r"[A-Za-z]:[\\/]", word):
         return word
     return f"{here}/{word}"
 

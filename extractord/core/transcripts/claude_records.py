@@ -1,0 +1,222 @@
+"""What is needed of Claude Code's records, and what in them a person wrote."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from msgspec import UNSET, Raw, Struct, UnsetType, field
+
+from extractord.core.records import Origin, ToolCall
+from extractord.core.transcripts.recorded import absolute, shell_touches
+
+_ENVELOPES = (
+    "system-reminder",
+    "ide_opened_file",
+    "ide_selection",
+    "ide_diagnostics",
+    "new-diagnostics",
+    "user-prompt-submit-hook",
+    "total_tokens",
+)
+_WRAPPERS = (
+    "This session is being continued",
+    "<local-command-",
+    "<command-name>",
+    "<command-message>",
+    "<command-args>",
+    "[Request interrupted",
+    "<task-notification>",
+    "Stop hook feedback:",
+    "A session-scoped Stop hook",
+    "Base directory for this skill:",
+    "Caveat:",
+    "<bash-input>",
+    "<bash-stdout>",
+    "<bash-stderr>",
+    "<user-memory-input>",
+)
+_WRITERS = frozenset(["Write", "Edit", "MultiEdit", "NotebookEdit"])
+_SHELLS = frozenset(["Bash", "PowerShell"])
+_FOREIGN_WRITER = re.compile(r"^mcp__.*(?:write|edit|create|append|delete|remove|move|insert|replace|patch)")
+
+
+class Kind(Struct, gc=False):
+    """`origin` of a record."""
+
+    kind: str | None = None
+
+
+class Part(Struct, gc=False):
+    """A piece of a tool's output."""
+
+    type: str | None = None
+    text: str | None = None
+
+
+class Input(Struct, gc=False):
+    """What tools are asked, as far as it names files."""
+
+    file_path: str | None = None
+    notebook_path: str | None = None
+    path: str | None = None
+    command: str | None = None
+
+
+class Block(Struct, gc=False):
+    """A block of a message: text, image, a tool's use or its result."""
+
+    type: str | None = None
+    text: str | None = None
+    id: str | None = None
+    name: str | None = None
+    input: Input | None = None
+    tool_use_id: str | None = None
+    content: str | list[Part] | None = None
+    is_error: bool | None = None
+
+
+class Message(Struct, gc=False):
+    """The message of a `user` or `assistant` record."""
+
+    content: str | list[Block] | None = None
+    model: str | None = None
+    stop_reason: str | None = None
+
+    def blocks(self) -> list[Block]:
+        """Its blocks; none where the content is plain text."""
+        return self.content if isinstance(self.content, list) else []
+
+
+class Attachment(Struct, gc=False):
+    """Of an `attachment` record; only a queued command holds what a person may have typed."""
+
+    type: str | None = None
+    prompt: str | list[Block] | None = None
+    source_uuid: str | None = None
+    origin: Kind | None = None
+
+
+class Result(Struct, gc=False):
+    """What the program noted about a tool's result."""
+
+    interrupted: bool | None = None
+    path: str | None = field(name="persistedOutputPath", default=None)
+
+
+class Record(Struct, gc=False):
+    """A line; everything else in it is skipped."""
+
+    type: str | None = None
+    subtype: str | None = None
+    uuid: str | None = None
+    parent: str | UnsetType | None = field(name="parentUuid", default=UNSET)
+    logical_parent: str | None = field(name="logicalParentUuid", default=None)
+    session: str | None = field(name="sessionId", default=None)
+    other_session: str | None = field(name="session_id", default=None)
+    timestamp: str | int | float | None = None
+    cwd: str | None = None
+    branch: str | None = field(name="gitBranch", default=None)
+    version: str | None = None
+    is_sidechain: bool | None = field(name="isSidechain", default=None)
+    is_meta: bool | None = field(name="isMeta", default=None)
+    is_summary: bool | None = field(name="isCompactSummary", default=None)
+    is_error: bool | None = field(name="isApiErrorMessage", default=None)
+    prompt_source: str | None = field(name="promptSource", default=None)
+    entrypoint: str | None = None
+    origin: Kind | None = None
+    forked: Kind | None = field(name="forkedFrom", default=None)
+    attachment: Attachment | None = None
+    message: Message | None = None
+    result: str | Result | list[Raw] | None = field(name="toolUseResult", default=None)
+
+    def prompted_by(self) -> Origin:
+        """Whether a program gave the prompt, or a person at a terminal."""
+        is_headless = self.prompt_source == "sdk" or (self.entrypoint or "").startswith("sdk")
+        return Origin.HEADLESS if is_headless else Origin.HUMAN
+
+    def above(self) -> str | None:
+        """The parent's id, through a compaction's boundary; the session's root; None where unsaid."""
+        if isinstance(self.parent, str):
+            return self.parent
+        return self.logical_parent or (f"root of {self.session}" if self.parent is None else None)
+
+
+def prose(content: str | list[Block] | None) -> str:
+    """Given a message's content, return what a person wrote of it: nothing if a wrapper leads.
+
+    Envelopes that the program puts around or between are left out, an image or a document
+    beside text leaves its name in brackets.
+    """
+    pieces: list[str] = []
+    for kind, text in _pieces(content):
+        stripped = _opened(text).strip()
+        if kind != "text":
+            pieces.append(stripped)
+        elif not stripped.startswith(_WRAPPERS):
+            pieces += [stripped] if stripped else []
+        elif not pieces:
+            return ""
+    spoken = any(not piece.startswith("[") or not piece.endswith("]") for piece in pieces)
+    return "\n\n".join(pieces) if spoken or isinstance(content, str) else ""
+
+
+def _opened(text: str) -> str:
+    """Given a text, return it without the envelopes in it."""
+    for name in _ENVELOPES if "</" in text else ():
+        kept: list[str] = []
+        position = 0
+        while (start := text.find(f"<{name}", position)) >= 0:
+            end = text.find(f"</{name}>", start)
+            if end < 0:
+                break
+            kept.append(text[position:start])
+            position = end + len(name) + 3
+        text = "".join(kept) + text[position:]
+    return text
+
+
+def plain(content: str | list[Block] | list[Part] | None) -> str:
+    """Given a message's or a result's content, return all its text, images by name in brackets."""
+    if isinstance(content, str):
+        return content.strip("\ufeff")
+    return "\n\n".join(text for _, text in _pieces(content) if text)
+
+
+def _pieces(content: str | list[Block] | list[Part] | None) -> Iterable[tuple[str, str]]:
+    """The texts of a content, each with its type; what is not text is named."""
+    if isinstance(content, str):
+        yield "text", content.strip("\ufeff")
+        return
+    for block in content or ():
+        if block.type in ("image", "document"):
+            yield block.type, f"[{block.type}]"
+        elif block.text is not None and block.type in ("text", None):
+            yield "text", block.text.strip("\ufeff")
+
+
+def calls(block: Block, cwd: str | None) -> tuple[ToolCall, ...]:
+    """Given a tool's use, return the call; one that both reads and writes comes twice, by its id."""
+    name, call = block.name or "", block.id or ""
+    asked = block.input or Input()
+    if name in _SHELLS:
+        written, read = shell_touches(asked.command or "", cwd)
+        if written and read:
+            return (
+                ToolCall(id=call, name=name, paths=written, writes=True),
+                ToolCall(id=call, name=name, paths=read),
+            )
+        return (ToolCall(id=call, name=name, paths=written or read, writes=bool(written)),)
+    named = asked.file_path or asked.notebook_path or asked.path
+    paths = (absolute(named, cwd),) if named else ()
+    writes = name in _WRITERS or bool(_FOREIGN_WRITER.match(name))
+    return (ToolCall(id=call, name=name, paths=paths, writes=writes and bool(paths)),)
+
+
+def succeeded(block: Block, result: str | Result | list[Raw] | None) -> bool:
+    """Given a tool's result and the program's note, return whether the tool did what it was asked."""
+    if block.is_error:
+        return False
+    if isinstance(result, str):
+        return not result.startswith(("User rejected", "Error", "Interrupted"))
+    return not (isinstance(result, Result) and result.interrupted)

@@ -1,0 +1,232 @@
+"""A session of Claude Code: its lines folded into entries, rewinds found in their tree."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+
+from extractord.core.records import Entry, Origin, Role, Seen, ToolCall, Voided
+from extractord.core.transcripts.claude_records import Block, Record, Result, calls, plain, prose, succeeded
+from extractord.core.transcripts.claude_skimming import SILENT, skim
+from extractord.core.transcripts.decoding import decoder, is_blank
+from extractord.core.transcripts.emitted import Emitted
+from extractord.core.transcripts.recorded import instant, parts, shortened, text_key
+from extractord.core.transcripts.rewinds import Tree
+
+AGENT = "claude-code"
+
+_USES = frozenset(["tool_use", "server_tool_use", "mcp_tool_use"])
+_ENDING = frozenset(["end_turn", "refusal"])
+_INTERRUPTED = "[Request interrupted"
+_MEMORY = "<extractord-memory"
+
+decode = decoder(Record)
+
+
+class ClaudeSession:
+    """Folds the lines of one transcript; a sub-agent's file is known by its path."""
+
+    def __init__(self, path: str) -> None:
+        """Take the session's id from the file's name until a record says it."""
+        name = path.rpartition("/")[2]
+        self.session: str | None = None
+        self.version: str | None = None
+        self.unknown: Counter[str] = Counter()
+        self._name = name.removesuffix(".jsonl")
+        self._is_subagent = "/subagents/" in path or name.startswith("agent-")
+        self._tree = Tree()
+        self._emitted = Emitted()
+        self._texts: Counter[str] = Counter()
+        self._folds: dict[str, Callable[[Record], Iterable[Seen]]] = {
+            "assistant": self._assistant,
+            "user": self._user,
+            "attachment": self._attachment,
+            "system": self._system,
+        }
+
+    def feed(self, record: bytes) -> Iterable[Seen]:
+        """Given a line, return what it brings."""
+        if self.session is not None and (skimmed := skim(record)) is not None:
+            node, parent = skimmed
+            if node and node not in self._tree:
+                self._tree.add(node, parent, anchors=False)
+            return ()
+        row = decode(record)
+        if row is None:
+            if not is_blank(record):
+                self.unknown["undecodable"] += 1
+            return ()
+        self.session = row.session or row.other_session or self.session or self._name
+        self.version = row.version or self.version
+        fold = self._folds.get(row.type or "")
+        if fold is not None:
+            return fold(row)
+        self._place(row)
+        if row.type not in SILENT:
+            self.unknown[(row.type or "untyped")[:64]] += 1
+        return ()
+
+    def settle(self) -> Iterable[Seen]:
+        """Nothing waits: what comes later revises."""
+        return ()
+
+    def _user(self, row: Record) -> Sequence[Seen]:
+        content = row.message.content if row.message else None
+        if isinstance(content, list):
+            results = [each for each in content if each.type == "tool_result"]
+            if results:
+                return self._results(row, results)
+        if row.result is None and not self._is_aside(row) and not _is_harness(row):
+            written = prose(content)
+            if written:
+                return self._prompt(row, written)
+        self._place(row)
+        if row.is_summary:
+            return self._said(row, Role.CONTEXT, Origin.RECALLED, plain(content))
+        if self._is_aside(row):
+            return self._said(row, Role.USER, Origin.SUBAGENT, plain(content))
+        text = plain(content)
+        return self._said(row, Role.CONTEXT, Origin.SYNTHETIC, text, ends=text.startswith(_INTERRUPTED))
+
+    def _prompt(self, row: Record, text: str) -> Sequence[Seen]:
+        dead: tuple[str, ...] = ()
+        if row.uuid and row.uuid not in self._tree:
+            dead = self._tree.prompted(row.uuid, row.above())
+            self._tree.add(row.uuid, row.above(), anchors=True)
+        said = self._said(row, Role.USER, row.prompted_by(), text)
+        if not dead:
+            return said
+        return [Voided(session=self.session or "", ids=self._emitted.of(dead)), *said]
+
+    def _results(self, row: Record, results: list[Block]) -> Sequence[Seen]:
+        self._place(row, anchors=True)
+        seen: list[Seen] = []
+        path = row.result.path if isinstance(row.result, Result) else None
+        for nth, block in enumerate(results):
+            text = shortened(plain(block.content))
+            if path and path not in text:
+                text += f"\n[full output: {path}]"
+            call = block.tool_use_id or ""
+            is_ours = _MEMORY in text or "extractord" in self._emitted.calling(call)
+            origin = Origin.RECALLED if is_ours else Origin.SYNTHETIC
+            seen += self._emitted.answered(call, ok=succeeded(block, row.result))
+            seen += self._entry(row, Role.TOOL, origin, text, nth=nth)
+        if row.message and len(results) < len(row.message.blocks()):
+            beside = plain([each for each in row.message.blocks() if each.type == "text"])
+            if beside:
+                ends = beside.startswith(_INTERRUPTED)
+                seen += self._entry(row, Role.CONTEXT, Origin.SYNTHETIC, beside, nth=len(results), ends=ends)
+        return seen
+
+    def _assistant(self, row: Record) -> Sequence[Seen]:
+        message = row.message
+        self._place(row, anchors=True)
+        if message is None:
+            return ()
+        if row.is_error or message.model == "<synthetic>":
+            text = plain(message.content)
+            return self._said(row, Role.CONTEXT, Origin.SYNTHETIC, text, ends=bool(row.is_error))
+        made: tuple[ToolCall, ...] = ()
+        for block in message.blocks():
+            if block.type in _USES:
+                made += calls(block, row.cwd)
+        ends = message.stop_reason in _ENDING and not made
+        if ends and not message.content:
+            return () if self._is_aside(row) else self._emitted.ended()
+        return self._said(row, Role.ASSISTANT, Origin.SYNTHETIC, plain(message.content), made=made, ends=ends)
+
+    def _attachment(self, row: Record) -> Sequence[Seen]:
+        queued = row.attachment
+        if queued is None or queued.type != "queued_command" or (queued.source_uuid or "") in self._tree:
+            self._place(row)
+            return ()
+        row.origin = row.origin or queued.origin
+        text = "" if _is_harness(row) or self._is_aside(row) else prose(queued.prompt)
+        self._place(row, anchors=bool(text))
+        if not text:
+            return self._said(row, Role.CONTEXT, Origin.SYNTHETIC, plain(queued.prompt))
+        return self._said(row, Role.USER, row.prompted_by(), text)
+
+    def _system(self, row: Record) -> Sequence[Seen]:
+        is_new = not row.uuid or row.uuid not in self._tree
+        self._place(row, anchors=row.subtype == "compact_boundary")
+        if row.subtype == "turn_duration" and is_new and not self._is_aside(row):
+            return self._emitted.ended()
+        return ()
+
+    def _said(
+        self,
+        row: Record,
+        role: Role,
+        origin: Origin,
+        text: str,
+        *,
+        made: tuple[ToolCall, ...] = (),
+        ends: bool = False,
+    ) -> Sequence[Seen]:
+        """Entries for a record's text: memory that was injected apart from what stands around it."""
+        seen: list[Entry] = []
+        if _MEMORY in text:
+            stretches = list(parts(text))
+            text = "\n\n".join(stretch for stretch, is_memory in stretches if not is_memory)
+            memory = (stretch for stretch, is_memory in stretches if is_memory)
+            for nth, stretch in enumerate(memory, 1):
+                seen += self._entry(row, Role.CONTEXT, Origin.RECALLED, stretch, nth=nth)
+        if text or made:
+            seen += self._entry(row, role, origin, text, made=made, ends=ends)
+        return seen
+
+    def _entry(
+        self,
+        row: Record,
+        role: Role,
+        origin: Origin,
+        text: str,
+        *,
+        nth: int = 0,
+        made: tuple[ToolCall, ...] = (),
+        ends: bool = False,
+    ) -> list[Entry]:
+        is_aside = self._is_aside(row)
+        if row.forked is not None:
+            origin = Origin.COPIED
+        elif is_aside and origin is Origin.SYNTHETIC:
+            origin = Origin.SUBAGENT
+        entry = Entry(
+            id=self._key(row, role, text, nth),
+            agent=AGENT,
+            session=self.session or "",
+            role=role,
+            origin=origin,
+            text=text,
+            parent=row.parent if isinstance(row.parent, str) else None,
+            calls=made,
+            time=instant(row.timestamp),
+            cwd=row.cwd,
+            branch=row.branch,
+            turn_end=ends and not is_aside,
+        )
+        return self._emitted.fresh(
+            entry, aside=is_aside and not self._is_subagent, part_of=row.uuid if nth else None
+        )
+
+    def _key(self, row: Record, role: Role, text: str, nth: int) -> str:
+        if row.uuid:
+            return f"{row.uuid}#{nth}" if nth else row.uuid
+        said = f"{self.session}\n{role}\n{text}"
+        self._texts[said] += 1
+        return text_key(said, self._texts[said] - 1)
+
+    def _is_aside(self, row: Record) -> bool:
+        return self._is_subagent or row.is_sidechain is True
+
+    def _place(self, row: Record, *, anchors: bool = False) -> None:
+        if row.uuid and row.uuid not in self._tree:
+            self._tree.add(row.uuid, row.above(), anchors=anchors)
+
+
+def _is_harness(row: Record) -> bool:
+    """True if the record says that no person wrote it."""
+    if row.is_meta or row.is_summary or row.prompt_source == "system":
+        return True
+    return row.origin is not None and row.origin.kind not in (None, "human")

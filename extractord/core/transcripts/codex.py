@@ -1,0 +1,50 @@
+"""Codex: where its rollouts are, plain, compressed or archived, and which are of one thread."""
+
+from __future__ import annotations
+
+import re
+
+from extractord.core.ports import Reader
+from extractord.core.transcripts.codex_legacy import CodexDocument
+from extractord.core.transcripts.codex_thread import AGENT, THREAD, CodexThread
+from extractord.core.transcripts.source import Container, Opened, Source, Surroundings
+
+_ROLLOUT = re.compile(r"(?:^|/)rollout-[^/]*\.(?:jsonl|jsonl\.zst|json)$")
+
+
+def _roots(around: Surroundings) -> tuple[str, ...]:
+    home = (around.env.get("CODEX_HOME") or f"{around.home}/.codex").rstrip("/")
+    return (f"{home}/sessions", f"{home}/archived_sessions")
+
+
+def _container(path: str) -> Container:
+    return Container.DOCUMENT if path.endswith(".json") else Container.LINES
+
+
+def _family(name: str) -> str | None:
+    """A thread's files, its segments after rewinds, in the order of their names."""
+    named = THREAD.match(name)
+    return f"rollout-*-{named[1]}*.jsonl*" if named else None
+
+
+def _claims(path: str, head: bytes) -> bool:
+    """True for a rollout's name, or where the first line begins a session as Codex does."""
+    first = head.lstrip(b"\xef\xbb\xbf\0\r\n\t ").partition(b"\n")[0]
+    if b'"session_meta"' in first and b'"payload"' in first:
+        return True
+    return bool(_ROLLOUT.search(path.replace("\\", "/")))
+
+
+def _reader(opened: Opened) -> Reader:
+    return (CodexDocument if _container(opened.path) is Container.DOCUMENT else CodexThread)(opened.path)
+
+
+SOURCE = Source(
+    agent=AGENT,
+    roots=_roots,
+    belongs=lambda path: bool(_ROLLOUT.search(path)),
+    container=_container,
+    claims=_claims,
+    reader=_reader,
+    family=_family,
+)

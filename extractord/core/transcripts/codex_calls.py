@@ -1,0 +1,118 @@
+"""What Codex's tools are asked to do with files, and whether they did."""
+
+from __future__ import annotations
+
+import re
+import shlex
+
+import msgspec
+from msgspec import Raw, Struct
+
+from extractord.core.records import ToolCall
+from extractord.core.transcripts.codex_records import Part, Payload, plain
+from extractord.core.transcripts.decoding import decoder
+from extractord.core.transcripts.recorded import (
+    absolute,
+    patch_paths,
+    script_reads,
+    script_writes,
+    shell_touches,
+)
+
+_EXIT = re.compile(r'(?:Process exited with code|Exit code:|"exit_code":)\s*(-?\d+)')
+_RUNNING = re.compile(r"Process running with session ID|Script running")
+_FAILED = re.compile(
+    r"Script failed|Script error|apply_patch verification failed|failed to parse|execution error|"
+    r"rejected by user|aborted by user|approval policy|unsupported call|sandbox denied",
+    re.IGNORECASE,
+)
+
+
+class Arguments(Struct, gc=False):
+    """What tools are asked, as far as it names files."""
+
+    cmd: str | None = None
+    command: str | list[str] | None = None
+    workdir: str | None = None
+    input: str | None = None
+    patch: str | None = None
+    path: str | None = None
+    file_path: str | None = None
+    dir_path: str | None = None
+
+
+class Output(Struct, gc=False):
+    """A tool's output where it is an object, or text that holds one."""
+
+    content: str | list[Part] | None = None
+    output: str | None = None
+    success: bool | None = None
+
+
+_arguments = decoder(Arguments)
+_output = decoder(Output)
+
+
+def calls(payload: Payload, cwd: str | None) -> tuple[ToolCall, ...]:
+    """Given a tool's use, return the call; one that both reads and writes comes twice, by its id."""
+    name, call = payload.name or payload.type or "", payload.call_id or payload.id or ""
+    written, read = _touched(name, payload, cwd)
+    made = [ToolCall(id=call, name=name, paths=written, writes=True)] if written else []
+    if read or not written:
+        made.append(ToolCall(id=call, name=name, paths=read))
+    return tuple(made)
+
+
+def _touched(name: str, payload: Payload, cwd: str | None) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The files that a call would change, and those that it reads."""
+    if payload.action is not None:
+        return shell_touches(_command(payload.action.command), payload.action.working_directory or cwd)
+    asked = (_arguments(_embedded(payload.arguments)) if bytes(payload.arguments) else None) or Arguments()
+    place = absolute(asked.workdir, cwd) if asked.workdir else cwd
+    program = payload.input or ""
+    if "patch" in name:
+        return patch_paths(program or asked.input or asked.patch or "", place), ()
+    if name == "exec" and program:
+        return script_writes(program, cwd), script_reads(program, cwd)
+    command = asked.cmd or _command(asked.command) or program
+    if command:
+        return shell_touches(command, place)
+    named = asked.file_path or asked.path or asked.dir_path
+    return (), (absolute(named, place),) if named else ()
+
+
+def _command(command: str | list[str] | None) -> str:
+    """The text of a command that may be given word by word."""
+    if command is None or isinstance(command, str):
+        return command or ""
+    if len(command) == 3 and command[1].startswith("-") and "c" in command[1]:  # noqa: PLR2004 - sh -lc TEXT
+        return command[2]
+    return command[1] if command[:1] == ["apply_patch"] and len(command) > 1 else shlex.join(command)
+
+
+def output(raw: Raw) -> tuple[str, bool | None]:
+    """Given a tool's output, return its text and whether the tool did what it was asked.
+
+    None while the command still runs.
+    """
+    if bytes(raw)[:1] == b"[":
+        found = Output(content=(_output(b'{"content":' + bytes(raw) + b"}") or Output()).content)
+    else:
+        found = _output(_embedded(raw)) or Output(content=_embedded(raw).decode("utf-8", "replace"))
+    text = found.output if found.output is not None else plain(found.content)
+    head = _embedded(raw).decode("utf-8", "replace")
+    if found.success is not None:
+        return text, found.success
+    if _RUNNING.search(head, 0, 400):
+        return text, None
+    code = _EXIT.search(head, 0, 400) or _EXIT.search(head, max(0, len(head) - 200))
+    if code:
+        return text, code[1] == "0"
+    return text, not _FAILED.search(head, 0, 400)
+
+
+def _embedded(raw: Raw) -> bytes:
+    """Given a JSON value, return the bytes of the text that it is, or its own."""
+    if bytes(raw)[:1] == b'"':
+        return msgspec.json.decode(raw, type=str).encode()
+    return bytes(raw)

@@ -1,0 +1,272 @@
+"""A thread of Codex: its rollout's lines folded into entries, copies in forks told apart."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+
+from extractord.core.records import Entry, Origin, Role, Seen, ToolCall, Voided
+from extractord.core.transcripts.codex_calls import calls, output
+from extractord.core.transcripts.codex_records import (
+    CALLS,
+    ENDS,
+    ITEMS,
+    OUTPUTS,
+    SILENT,
+    SILENT_EVENTS,
+    SILENT_ITEMS,
+    STARTS,
+    TOOL_ENDS,
+    Line,
+    Payload,
+    plain,
+    prose,
+)
+from extractord.core.transcripts.decoding import decoder, is_blank
+from extractord.core.transcripts.emitted import Emitted
+from extractord.core.transcripts.recorded import instant, parts, shortened, text_key
+
+AGENT = "codex"
+
+THREAD = re.compile(r"rollout-[\dT-]{19}-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})")
+_ORDERED = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7")
+_COPY_S = 1.0
+"""A fork writes what it copies at once: within this of its own first line, in seconds."""
+_decode = decoder(Line)
+_bare = decoder(Payload)
+
+
+class CodexThread:
+    """Folds the lines of one rollout.
+
+    A message's id is made of its turn and its text, so that a copy in a fork has the original's.
+    """
+
+    def __init__(self, path: str) -> None:
+        """Take the thread's id from the file's name until a record says it."""
+        named = THREAD.search(path)
+        self.session: str | None = named[1] if named else None
+        self.version: str | None = None
+        self.unknown: Counter[str] = Counter()
+        self._emitted = Emitted()
+        self._succeeded: dict[str, bool] = {}
+        self._ancestors: set[str] = set()
+        self._is_known = False
+        self._begin(Payload(), None)
+
+    def _begin(self, meta: Payload, at: float | None) -> None:
+        """A session begins; one file may hold several, one after the other."""
+        self._origin = Origin.HUMAN
+        if meta.is_subagent():
+            self._origin = Origin.SUBAGENT
+        elif meta.is_headless():
+            self._origin = Origin.HEADLESS
+        self._began = at
+        self._ancestors = {id_ for id_ in (meta.forked_from, meta.parent_thread) if id_}
+        self._scope = self.session or ""
+        self._is_copying = False
+        self._cwd = meta.cwd
+        self._branch = meta.git.branch if meta.git else None
+        self._turn: str | None = None
+        self._turn_is_prompted = False
+        self._follows_meta = True
+        self._texts: Counter[str] = Counter()
+        self._turns: list[list[str]] = [[]]
+
+    def feed(self, record: bytes) -> Iterable[Seen]:
+        """Given a line, return what it brings."""
+        line = _decode(record)
+        if line is None:
+            if not is_blank(record):
+                self.unknown["undecodable"] += 1
+            return ()
+        payload = line.payload or self._old(line, record)
+        return self._take(line, payload) if payload else ()
+
+    def _take(self, line: Line, payload: Payload) -> Iterable[Seen]:
+        follows_meta, self._follows_meta = self._follows_meta, line.type == "session_meta"
+        match line.type:
+            case "event_msg":
+                return self._event(payload)
+            case "session_meta":
+                return self._meta(line, payload, follows_meta=follows_meta)
+            case "turn_context":
+                self._enter(payload.turn_id)
+                self._cwd = payload.cwd or self._cwd
+            case "compacted":
+                return self._compacted(line, payload)
+            case "response_item":
+                return self._item(line, payload)
+            case _:
+                if line.type not in SILENT:
+                    self.unknown[(line.type or "untyped")[:64]] += 1
+        return ()
+
+    def settle(self) -> Iterable[Seen]:
+        """Nothing waits: what comes later revises."""
+        return ()
+
+    def _old(self, line: Line, record: bytes) -> Payload | None:
+        """A line without a payload: a bare item, or the first line, of an old version."""
+        bare = _bare(record) or Payload()
+        if line.type in ITEMS or (bare.role and line.type is None):
+            line.type = "response_item"
+            return bare
+        if line.type is None and bare.id and bare.timestamp:
+            line.type = "session_meta"
+            return bare
+        if line.type not in SILENT_ITEMS and b'"record_type"' not in record:
+            self.unknown[(line.type or "untyped")[:64]] += 1
+        return None
+
+    def _meta(self, line: Line, meta: Payload, *, follows_meta: bool) -> Iterable[Seen]:
+        thread = meta.id or meta.session_id or self.session or ""
+        at = instant(line.timestamp)
+        if self._is_known and thread != self.session:
+            is_ancestor = thread in self._ancestors or follows_meta or self._is_copying
+            if is_ancestor and meta.forked_from != self.session:
+                self._is_copying = True
+                self._scope = thread
+                return ()
+        is_again = self._is_known and thread == self.session
+        self._is_known = True
+        self.session = thread
+        self.version = meta.version or self.version
+        if not is_again or not self._is_copying:
+            self._begin(meta, at.timestamp() if at else None)
+        base = meta.history_base
+        if base is None or base.end is None or base.thread_id not in (None, thread):
+            return ()
+        return [Voided(session=thread, from_ordinal=base.end)]
+
+    def _enter(self, turn: str | None) -> None:
+        if turn and turn != self._turn:
+            self._turn = turn
+            self._turn_is_prompted = False
+
+    def _event(self, event: Payload) -> Iterable[Seen]:
+        if event.type in STARTS:
+            self._enter(event.turn_id)
+        elif event.type in ENDS:
+            return self._emitted.ended()
+        elif event.type in TOOL_ENDS and event.call_id:
+            did = event.success if event.success is not None else event.exit_code == 0
+            self._succeeded[event.call_id] = did
+        elif event.type == "thread_rolled_back":
+            return self._rolled_back(event.num_turns or 0)
+        elif event.type not in SILENT_EVENTS:
+            self.unknown[f"event_msg/{event.type}"[:64]] += 1
+        return ()
+
+    def _rolled_back(self, turns: int) -> Iterable[Seen]:
+        """The last turns, counted by their prompts, are gone; what stood before the first stays."""
+        kept = max(1, len(self._turns) - turns)
+        dead = tuple(id_ for turn in self._turns[kept:] for id_ in turn)
+        del self._turns[kept:]
+        return [Voided(session=self.session or "", ids=dead)] if dead else []
+
+    def _compacted(self, line: Line, payload: Payload) -> Iterable[Seen]:
+        summary = plain(payload.message)
+        last = self._emitted.last
+        seen: list[Seen] = []
+        if last is not None and last.role is Role.ASSISTANT:
+            is_summary = not self._turn_is_prompted or (last.text != "" and last.text in summary)
+            seen += self._emitted.recalled() if is_summary else []
+        return [*seen, *self._entry(line, Role.CONTEXT, Origin.RECALLED, summary)] if summary else seen
+
+    def _item(self, line: Line, item: Payload) -> Iterable[Seen]:
+        if item.provenance is not None:
+            self._enter(item.provenance.turn_id)
+        if item.type in CALLS:
+            return self._entry(line, Role.ASSISTANT, Origin.SYNTHETIC, "", made=calls(item, self._cwd))
+        if item.type in OUTPUTS:
+            return self._result(line, item)
+        if item.type == "message" or (item.type is None and item.role):
+            return self._message(line, item)
+        if item.type not in SILENT_ITEMS:
+            self.unknown[f"response_item/{item.type}"[:64]] += 1
+        return ()
+
+    def _message(self, line: Line, item: Payload) -> Iterable[Seen]:
+        match item.role:
+            case "assistant":
+                content = item.content if item.content is not None else item.message
+                return self._spoken(line, Role.ASSISTANT, Origin.SYNTHETIC, plain(content))
+            case "user":
+                written, rest = prose(item)
+                seen = list(self._spoken(line, Role.CONTEXT, Origin.SYNTHETIC, rest))
+                if written:
+                    self._turns.append([])
+                    self._turn_is_prompted = True
+                    seen += self._spoken(line, Role.USER, self._origin, written)
+                return seen
+            case _:
+                return ()
+
+    def _result(self, line: Line, item: Payload) -> Iterable[Seen]:
+        call = item.call_id or ""
+        text, did = output(item.output)
+        did = self._succeeded.pop(call, did) if did is not None else None
+        is_ours = "extractord" in self._emitted.calling(call) or "<extractord-memory" in text
+        seen: list[Seen] = [] if did is None else [*self._emitted.answered(call, ok=did)]
+        origin = Origin.RECALLED if is_ours else Origin.SYNTHETIC
+        return [*seen, *self._entry(line, Role.TOOL, origin, shortened(text), about=call)]
+
+    def _spoken(self, line: Line, role: Role, origin: Origin, text: str) -> Iterable[Seen]:
+        """Entries for a text: memory that was injected apart from what stands around it."""
+        stretches = list(parts(text)) if text else []
+        rest = "\n\n".join(stretch for stretch, is_memory in stretches if not is_memory)
+        memory = (stretch for stretch, is_memory in stretches if is_memory)
+        seen = [entry for each in memory for entry in self._entry(line, Role.CONTEXT, Origin.RECALLED, each)]
+        return [*seen, *self._entry(line, role, origin, rest)] if rest else seen
+
+    def _entry(
+        self,
+        line: Line,
+        role: Role,
+        origin: Origin,
+        text: str,
+        *,
+        made: tuple[ToolCall, ...] = (),
+        about: str = "",
+    ) -> Iterable[Entry]:
+        said = f"{self._turn or self._scope}\n{role}\n{made[0].id if made else about}\n{text}"
+        key = text_key(said, self._texts[said])
+        self._texts[said] += 1
+        if self._copied(line):
+            origin = Origin.COPIED
+        elif origin is Origin.SYNTHETIC and self._origin is Origin.SUBAGENT:
+            origin = Origin.SUBAGENT
+        entry = Entry(
+            id=key,
+            agent=AGENT,
+            session=self.session or "",
+            role=role,
+            origin=origin,
+            text=text,
+            calls=made,
+            time=instant(line.timestamp),
+            cwd=(self._cwd or "").removeprefix("file://") or None,
+            branch=self._branch,
+            ordinal=line.ordinal,
+        )
+        self._turns[-1].append(key)
+        return self._emitted.fresh(entry)
+
+    def _copied(self, line: Line) -> bool:
+        """True if the fork took it from its parent: its turn began before the fork did.
+
+        Ids of turns and threads are UUIDs of version 7, which sort by time. Where there are none,
+        what was written at once with the fork's first line is a copy.
+        """
+        if not self._is_copying:
+            return False
+        if self._turn and _ORDERED.match(self._turn) and _ORDERED.match(self.session or ""):
+            self._is_copying = self._turn < (self.session or "")
+        else:
+            at = instant(line.timestamp)
+            self._is_copying = at is None or self._began is None or at.timestamp() - self._began < _COPY_S
+        if not self._is_copying:
+            self._scope = self.session or ""
+        return self._is_copying
