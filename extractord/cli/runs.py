@@ -1,0 +1,161 @@
+"""`runs list`, `show` and `retry`: what was extracted, how it ended, and trying again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+from cyclopts import App, Parameter
+
+from extractord.config import load_settings
+from extractord.core.ports import AuditRow, RunRow
+from extractord.core.records import Outcome
+from extractord.edges.ledger import Ledger
+from extractord.errors import UsageError
+
+app = App(name="runs", help="What was extracted, how each run ended, and trying again.")
+
+Json = Annotated[bool, Parameter(name="--json", negative=(), help="One JSON object a line.")]
+Run = Annotated[str, Parameter(help="A run's id, or the beginning of one.")]
+
+
+@app.command(name="list")
+def print_list(
+    *, limit: Annotated[int, Parameter(help="How many, newest first.")] = 20, json: Json = False
+) -> None:
+    """List the newest runs."""
+    with Ledger.open(load_settings().state_dir, readonly=True) as ledger:
+        rows = ledger.runs.recent(limit)
+    if json:
+        for row in rows:
+            print(msgspec.json.encode(as_json(row)).decode())
+    elif rows:
+        _print_table(rows)
+    else:
+        print("nothing yet")
+
+
+@app.command(name="show")
+def show(run: Run, *, json: Json = False) -> None:
+    """Show one run: what it changed, what it cost, what was refused."""
+    with Ledger.open(load_settings().state_dir, readonly=True) as ledger:
+        row = find(ledger, run)
+        refused = [note for note in ledger.audit.about(row.run) if note.kind == "refused"]
+    told = as_json(row) | {"refused": [note.detail for note in refused]}
+    if json:
+        print(msgspec.json.encode(told).decode())
+        return
+    for name, value in as_json(row).items():
+        print(f"{name:<13}{plain(_shown(value))}")
+    for note in refused:
+        print(f"{'refused':<13}{plain(_refusal(note))}")
+
+
+@app.command(name="retry")
+def retry(*runs: Run, json: Json = False) -> None:
+    """Open the exchanges of parked runs again, as if they had never been attempted."""
+    if not runs:
+        raise UsageError("name the parked runs to try again: `extractord status` lists them")
+    opened = reopen(load_settings().state_dir, runs)
+    for run, exchanges in opened.items():
+        if json:
+            print(msgspec.json.encode({"run": run, "opened": exchanges}).decode())
+        elif exchanges:
+            print(f"{run}: {exchanges} open again; the daemon or `extractord extract` takes them up")
+        else:
+            print(f"{run}: was opened before")
+
+
+def reopen(state_dir: Path, runs: tuple[str, ...]) -> dict[str, int]:
+    """Given parked runs, open what they closed and return how many exchanges, by run.
+
+    Raise UsageError, and open nothing, where one is not known or not parked.
+    """
+    with Ledger.open(state_dir, readonly=True) as ledger:
+        rows = [find(ledger, run) for run in runs]
+    for row in rows:
+        if row.outcome != Outcome.PARKED:
+            raise UsageError(
+                f"{row.run} is not parked, it ended as {row.outcome}: only parked runs are tried again"
+            )
+    with Ledger.open(state_dir) as ledger, ledger.transaction():
+        return {row.run: ledger.ranges.reopen(row.run) for row in rows}
+
+
+def find(ledger: Ledger, run: str) -> RunRow:
+    """Given a run's id or the beginning of one, return its row. Raise UsageError where it is not one."""
+    row = ledger.runs.one(run)
+    if row is None:
+        raise UsageError(f"no run, or more than one, begins with {plain(run)!r}: see `extractord runs list`")
+    return row
+
+
+def as_json(row: RunRow) -> dict[str, object]:
+    """Given a run's row, return what `--json` prints of it (§18), the longer story after it."""
+    return {
+        "run": row.run,
+        "agent": row.agent,
+        "session": row.session,
+        "project": row.project,
+        "outcome": row.outcome,
+        "reason": row.reason,
+        "written": row.written,
+        "removed": row.removed,
+        "held": row.held,
+        "denied": row.denied,
+        "requests": row.requests,
+        "tokens": {"prompt": row.prompt_tokens, "completion": row.completion_tokens},
+        "ms": row.ms,
+        "dollars": row.dollars,
+        "model": row.model,
+        "started_at": row.started_at,
+        "ended_at": row.ended_at,
+        "confinement": row.confinement,
+    }
+
+
+def plain(text: str) -> str:
+    """Given text that others wrote, return it without what a terminal obeys."""
+    return "".join(character if character.isprintable() else "\ufffd" for character in text)
+
+
+def _shown(value: object) -> str:
+    match value:
+        case dict():
+            return ", ".join(f"{count:,} {name}" for name, count in value.items())
+        case tuple():
+            return ", ".join(map(str, value)) or "-"
+        case None | "":
+            return "-"
+        case _:
+            return str(value)
+
+
+def _refusal(note: AuditRow) -> str:
+    return "{verdict} {rule}: {tool} {path} (by {by})".format_map(note.detail)
+
+
+def _print_table(rows: tuple[RunRow, ...]) -> None:
+    from rich.console import Console  # noqa: PLC0415 - 100 ms that only a table needs
+    from rich.table import Table  # noqa: PLC0415
+    from rich.text import Text  # noqa: PLC0415
+
+    table = Table("run", "started", "agent", "project", "outcome", "reason", "changed", "tokens", box=None)
+    for row in rows:
+        changed = f"+{len(row.written)} −{len(row.removed)} held {len(row.held)}"  # noqa: RUF001
+        cells = (
+            row.run,
+            f"{row.started_at.astimezone():%Y-%m-%d %H:%M}",
+            row.agent,
+            row.project,
+            row.outcome,
+            row.reason,
+            changed,
+            f"{row.prompt_tokens + row.completion_tokens:,}",
+        )
+        table.add_row(*(Text(plain(cell)) for cell in cells))
+    console = Console()
+    if not console.is_terminal:
+        console.width = 240
+    console.print(table)

@@ -1,0 +1,164 @@
+"""`status`: whether the daemon lives, what it did last and why, what was spent, what waits for whom."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+from cyclopts import Parameter
+
+from extractord.cli.runs import as_json, plain
+from extractord.config import load_settings
+from extractord.core.budget import Go, Limits, judge_spend
+from extractord.core.ports import RunRow, Spent
+from extractord.edges.ledger import Ledger
+from extractord.edges.ledger.standing import Waiting
+from extractord.edges.state import Daemon, daemon_of
+
+Json = Annotated[bool, Parameter(name="--json", negative=(), help="One JSON object.")]
+
+
+class Status(msgspec.Struct, frozen=True, kw_only=True):
+    """How things stand at a moment."""
+
+    daemon: Daemon | None
+    last: RunRow | None
+    today: Spent
+    warning: str
+    """The day's limit that is spent or nearly so; empty where none is."""
+    running: tuple[str, ...]
+    waiting: tuple[Waiting, ...]
+    parked: tuple[RunRow, ...]
+    held: int
+    sources: tuple[tuple[str, str], ...]
+
+
+def status(*, json: Json = False) -> None:
+    """Show whether the daemon runs, its last run and why it ended, today's spend, and what waits."""
+    settings = load_settings()
+    limits = msgspec.convert(settings.budget, Limits, from_attributes=True)
+    now = datetime.now(UTC).astimezone()
+    found = look(settings.state_dir, limits, now)
+    if json:
+        print(msgspec.json.encode(_told(found, limits)).decode())
+        return
+    for label, line in _lines(found, limits, now):
+        print(f"{label:<13}{plain(line)}")
+
+
+def look(state_dir: Path, limits: Limits, now: datetime) -> Status:
+    """Given the state directory and the day's limits, return how things stand; changes nothing.
+
+    `now` is aware, in the zone whose midnight begins a day.
+    """
+    midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
+    with Ledger.open(state_dir, readonly=True) as ledger:
+        today = ledger.runs.spent(midnight)
+        spend = judge_spend(limits, today, Spent(), now)
+        return Status(
+            daemon=daemon_of(state_dir),
+            last=next(iter(ledger.runs.recent(1)), None),
+            today=today,
+            warning="" if isinstance(spend, Go) else spend.reason,
+            running=ledger.standing.running(),
+            waiting=ledger.standing.waiting(),
+            parked=ledger.standing.parked(),
+            held=ledger.standing.held(),
+            sources=ledger.standing.sources(),
+        )
+
+
+def _told(found: Status, limits: Limits) -> dict[str, object]:
+    return {
+        "daemon": {"running": found.daemon is not None, "pid": found.daemon and found.daemon.pid},
+        "last": found.last and as_json(found.last),
+        "today": {
+            "requests": {"spent": found.today.requests, "limit": limits.day_requests},
+            "tokens": {"spent": found.today.tokens, "limit": limits.day_tokens},
+            "dollars": {"spent": found.today.dollars, "limit": limits.day_dollars},
+            "warning": found.warning,
+        },
+        "running": found.running,
+        "waiting": found.waiting,
+        "parked": [as_json(row) for row in found.parked],
+        "held": found.held,
+        "confinement": found.last.confinement if found.last else "",
+        "sources": [{"agent": agent, "root": root} for agent, root in found.sources],
+    }
+
+
+def _lines(found: Status, limits: Limits, now: datetime) -> Iterator[tuple[str, str]]:
+    match found.daemon:
+        case None:
+            yield "daemon", "not running: `extractord run` starts it"
+        case Daemon(pid=None):
+            yield "daemon", "starting"
+        case Daemon(pid=pid):
+            yield "daemon", f"running, process {pid}"
+    yield "last run", _run(found.last, found.running, now) if found.last else "nothing yet"
+    today = found.today
+    requests = f"{today.requests:,} of {_limit(limits.day_requests)} requests"
+    tokens = f"{today.tokens:,} of {_limit(limits.day_tokens)} tokens"
+    yield "today", f"{requests}, {tokens}, {today.dollars:.2f} of {_limit(limits.day_dollars)} dollars"
+    if found.warning:
+        yield "", found.warning
+    yield from _listed("running now", list(found.running))
+    yield from _listed("waiting", [_wait(waiting, now) for waiting in found.waiting])
+    yield from _listed(
+        "parked", [f"{row.run}: {row.reason}; `extractord runs retry {row.run}`" for row in found.parked]
+    )
+    if found.held:
+        yield "held", f"{found.held} for you to look at: `extractord review`"
+    if found.last:
+        yield "confinement", found.last.confinement or "none at the last run"
+    yield from _listed("sources", [f"{agent}  {root}" for agent, root in found.sources])
+
+
+def _listed(label: str, lines: list[str], most: int = 5) -> Iterator[tuple[str, str]]:
+    """The label beside the first line; past `most`, how many there are besides."""
+    for number, line in enumerate(lines[:most]):
+        yield "" if number else label, line
+    if len(lines) > most:
+        yield "", f"and {len(lines) - most} more: see `--json`"
+
+
+def _run(row: RunRow, running: tuple[str, ...], now: datetime) -> str:
+    if row.outcome == "running" and row.run not in running:
+        return f"lost with its process, begun {_ago(row.started_at, now)}: {row.run}"
+    changed = "".join(
+        f", {len(paths)} {word}"
+        for word, paths in (("written", row.written), ("removed", row.removed), ("held", row.held))
+        if paths
+    )
+    reason = f" ({row.reason})" if row.reason else ""
+    return f"{row.outcome}{reason}{changed}, {_ago(row.ended_at or row.started_at, now)}: {row.run}"
+
+
+def _wait(waiting: Waiting, now: datetime) -> str:
+    again = (
+        "at once" if waiting.retry_at is None or waiting.retry_at <= now else _clock(waiting.retry_at, now)
+    )
+    count = f"{waiting.exchanges} exchange{'s' if waiting.exchanges > 1 else ''}"
+    reason = f"; {waiting.reason}" if waiting.reason else ""
+    return f"{count} of {waiting.agent} {waiting.session}, again {again}{reason}"
+
+
+def _clock(moment: datetime, now: datetime) -> str:
+    local = moment.astimezone(now.tzinfo)
+    return f"at {local:%H:%M}" if local.date() == now.date() else f"on {local:%Y-%m-%d at %H:%M}"
+
+
+def _ago(moment: datetime, now: datetime) -> str:
+    seconds = max(0, int((now - moment).total_seconds()))
+    for unit, length in (("day", 86_400), ("hour", 3_600), ("minute", 60)):
+        if seconds >= length:
+            count = seconds // length
+            return f"{count} {unit}{'s' if count > 1 else ''} ago"
+    return "just now"
+
+
+def _limit(limit: float | str) -> str:
+    return limit if isinstance(limit, str) else f"{limit:,}"
