@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import date, datetime
 from enum import StrEnum
 
 from msgspec import Struct
@@ -159,6 +159,17 @@ class Change(Struct, frozen=True, kw_only=True):
     evidence: tuple[Evidence, ...] = ()
 
 
+class Known(Struct, frozen=True, kw_only=True):
+    """What the ledger knows of a memory that is there when a run begins."""
+
+    root: RootKind
+    path: str
+    """Below the root, with `/`."""
+    trust: Trust
+    foreign: bool = False
+    pinned: bool = False
+
+
 class Refusal(Struct, frozen=True, kw_only=True):
     """A request that was not granted, as the audit and the model get it."""
 
@@ -224,7 +235,9 @@ class Shown(Struct, frozen=True, kw_only=True):
     """`e12`."""
     entry: Entry
     text: str
-    """After cutting and redaction; gaps and redactions are the characters in `GAP`."""
+    """After cutting and redaction, marks for both included; `entry.text` is the same, its pastes too."""
+    said_on: date | None = None
+    """The person's calendar day, from which relative dates are counted; the UTC day where None."""
 
 
 class Brief(Struct, frozen=True, kw_only=True):

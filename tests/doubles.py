@@ -1,0 +1,185 @@
+"""One double for each port: what stands for the outside in every test that is not about it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from msgspec import structs
+
+from extractord.core.ports import Baseline, Owner, RangeState
+from extractord.core.records import Message, Project, Reply, Tool
+from extractord.errors import StoreError
+from extractord.policy.requests import Found, PathFacts, RootKind
+
+
+class ScriptedModel:
+    """A Model that gives the replies it was given, and keeps what it was asked.
+
+    An exception among the replies is raised. Asked once more than it has replies for, it fails
+    the test.
+    """
+
+    def __init__(self, *replies: Reply | Exception) -> None:
+        self._replies = list(replies)
+        self.asked: list[tuple[Message, ...]] = []
+        self.tools: tuple[Tool, ...] = ()
+
+    async def complete(self, messages: Sequence[Message], tools: Sequence[Tool]) -> Reply:
+        self.asked.append(tuple(messages))
+        self.tools = tuple(tools)
+        assert self._replies, "the model was asked once too often"
+        reply = self._replies.pop(0)
+        if isinstance(reply, Exception):
+            raise reply
+        return reply
+
+    @property
+    def unused(self) -> int:
+        """Replies that were not asked for."""
+        return len(self._replies)
+
+
+class DictView:
+    """A View over dictionaries; files named in `broken` cannot be read."""
+
+    def __init__(
+        self,
+        user: Mapping[str, str] | None = None,
+        project: Mapping[str, str] | None = None,
+        *,
+        broken: Iterable[str] = (),
+        facts: Mapping[tuple[RootKind, str], PathFacts] | None = None,
+    ) -> None:
+        self._files = {RootKind.USER: dict(user or {}), RootKind.PROJECT: dict(project or {})}
+        self._broken = frozenset(broken)
+        self._facts = dict(facts or {})
+
+    def names(self, root: RootKind) -> tuple[str, ...]:
+        return tuple(sorted(self._files[root]))
+
+    def read(self, root: RootKind, path: str) -> bytes:
+        if path in self._broken or path not in self._files[root]:
+            raise StoreError(f"{path}: the file cannot be read")
+        return self._files[root][path].encode()
+
+    def facts(self, root: RootKind, path: str) -> PathFacts:
+        given = self._facts.get((root, path))
+        if given is not None:
+            return given
+        if path in self._files[root]:
+            size = len(self._files[root][path].encode())
+            return replace(PathFacts(), found=Found.FILE, size=size)
+        if any(name.startswith(f"{path}/") for name in self._files[root]):
+            return replace(PathFacts(), found=Found.DIRECTORY)
+        return PathFacts()
+
+
+class MemoryRanges:
+    """`Ranges` in dicts; owners live until `gone` names them."""
+
+    def __init__(self) -> None:
+        self.cursors: dict[str, bytes] = {}
+        self.roots: set[tuple[str, str]] = set()
+        self.noted: dict[tuple[str, str], dict[str, Baseline]] = {}
+        self.rows: dict[tuple[str, str, str], RangeState] = {}
+        self.owners: dict[str, Owner] = {}
+        self.gone: set[Owner] = set()
+        self.projects: dict[tuple[str, str, str], Project] = {}
+
+    def cursor(self, path: str) -> bytes | None:
+        return self.cursors.get(path)
+
+    def save_cursor(self, path: str, agent: str, session: str | None, cursor: bytes) -> None:
+        self.cursors[path] = cursor
+
+    def known_root(self, agent: str, root: str) -> bool:
+        return (agent, root) in self.roots
+
+    def note_root(self, agent: str, root: str) -> None:
+        self.roots.add((agent, root))
+
+    def note_baseline(self, agent: str, session: str, place: Baseline) -> None:
+        self.noted.setdefault((agent, session), {})[place.path] = place
+
+    def baselines(self, agent: str, session: str) -> tuple[Baseline, ...]:
+        return tuple(self.noted.get((agent, session), {}).values())
+
+    def states(self, agent: str, session: str) -> Mapping[str, RangeState]:
+        return {key[2]: state for key, state in self.rows.items() if key[:2] == (agent, session)}
+
+    def elsewhere(self, agent: str, session: str, keys: Iterable[str]) -> frozenset[str]:
+        first: dict[str, str] = {}
+        for other, its_session, key in self.rows:
+            if other == agent:
+                first.setdefault(key, its_session)
+        return frozenset(key for key in keys if first.get(key, session) != session)
+
+    def close(self, agent: str, session: str, keys: Iterable[str], reason: str, now: datetime) -> None:
+        for key in keys:
+            before = self.rows.get((agent, session, key))
+            if before is None or before.state == "open":
+                self.rows[agent, session, key] = _range(before, state="closed", reason=reason)
+
+    def claim(
+        self, agent: str, session: str, keys: Iterable[str], run: str, owner: Owner, now: datetime
+    ) -> bool:
+        wanted = [(agent, session, key) for key in keys]
+        if run in self.owners or not all(self._free(self.rows.get(key)) for key in wanted):
+            return False
+        self.owners[run] = owner
+        for key in wanted:
+            self.rows[key] = _range(self.rows.get(key), state="claimed", run=run)
+        return True
+
+    def _free(self, state: RangeState | None) -> bool:
+        if state is None or state.state == "open":
+            return True
+        return state.state == "claimed" and self.owners.get(state.run or "") in self.gone
+
+    def holds(self, run: str, owner: Owner) -> bool:
+        return self.owners.get(run) == owner
+
+    def finish(self, run: str, reason: str, now: datetime) -> None:
+        self._give_back(run, state="closed", reason=reason)
+
+    def release(self, run: str, *, attempted: bool, retry_at: datetime | None, reason: str = "") -> None:
+        for key, before in self.rows.items():
+            if before.run == run and before.state == "claimed":
+                attempts = before.attempts + attempted
+                self.rows[key] = structs.replace(
+                    before, state="open", reason=reason, attempts=attempts, retry_at=retry_at
+                )
+        self.owners.pop(run, None)
+
+    def reap(self) -> tuple[str, ...]:
+        runs = tuple(run for run, owner in self.owners.items() if owner in self.gone)
+        for run in runs:
+            self._give_back(run, state="open", reason="process gone")
+        return runs
+
+    def reopen(self, run: str) -> int:
+        keys = [key for key, state in self.rows.items() if state.run == run and state.state == "closed"]
+        for key in keys:
+            self.rows[key] = _range(None, state="open", reason="retry", run=run)
+        if keys:
+            self.cursors.clear()
+        return len(keys)
+
+    def _give_back(self, run: str, *, state: str, reason: str) -> None:
+        for key, before in self.rows.items():
+            if before.run == run and before.state == "claimed":
+                self.rows[key] = structs.replace(before, state=state, reason=reason)
+        self.owners.pop(run, None)
+
+    def project(self, agent: str, session: str, cwd: str) -> Project | None:
+        return self.projects.get((agent, session, cwd))
+
+    def note_project(self, agent: str, session: str, cwd: str, project: Project) -> None:
+        self.projects.setdefault((agent, session, cwd), project)
+
+
+def _range(before: RangeState | None, *, state: str, reason: str = "", run: str | None = None) -> RangeState:
+    attempts = before.attempts if before else 0
+    return RangeState(state=state, reason=reason, run=run, attempts=attempts, retry_at=None)
