@@ -180,6 +180,19 @@ def test_a_reader_needs_no_writer(tmp_path: Path) -> None:
     assert (tmp_path / "ledger.db").read_bytes() == before
 
 
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_reader_needs_no_right_to_write(tmp_path: Path) -> None:
+    write_one(tmp_path)
+    tmp_path.chmod(0o500)
+    try:
+        with Ledger.open(tmp_path, readonly=True) as reader:
+            assert set(reader.ranges.states("pi", "s1")) == {"k1"}
+        with pytest.raises(LedgerError), Ledger.open(tmp_path) as writer:
+            writer.ranges.close("pi", "s1", ["k2"], "no_prose", NOW)
+    finally:
+        tmp_path.chmod(0o700)
+
+
 def test_a_fault_of_our_own_is_not_called_a_fault_of_the_ledger(tmp_path: Path) -> None:
     with Ledger.open(tmp_path) as ledger, pytest.raises(sqlite3.IntegrityError):
         ledger.ranges.close("pi", None, ["k1"], "no_prose", NOW)  # type: ignore[arg-type]
