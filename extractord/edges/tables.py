@@ -53,8 +53,6 @@ class Tables:
 
         try:
             return self._read(answer)
-        except FileNotFoundError as error:
-            raise TranscriptError(f"{self._path} is gone") from error
         except OSError as error:
             raise TranscriptError(f"{self._path} cannot be read: {error.strerror}") from error
         except sqlite3.Error as error:
@@ -62,36 +60,36 @@ class Tables:
 
     def _read(self, answer: Callable[[sqlite3.Connection], T]) -> T:
         for _ in range(_ATTEMPTS):
-            before = _mark(self._path)
-            if before is None:
-                raise FileNotFoundError(self._path)
-            wal, shm, journal = map(_mark, self._beside("-wal", "-shm", "-journal"))
-            if wal is not None and shm is not None:
-                result, fault = _tried(self._path, "mode=ro&readonly_shm=1", answer)
-                if fault is None:
-                    return result[0]
-                if None not in map(_mark, self._beside("-wal", "-shm")):
-                    raise fault
-                continue
-            if wal is not None or journal is not None:
-                with self._copied() as copy:
-                    if copy is None:
-                        continue
-                    with _opened(copy, "mode=rw") as connection:
-                        return answer(connection)
-            result, fault = _tried(self._path, "mode=ro&immutable=1", answer)
-            if _mark(self._path) == before and not any(map(_mark, self._beside("-wal", "-journal"))):
-                if fault is not None:
-                    raise fault
-                return result[0]
+            if found := self._attempt(answer):
+                return found[0]
         raise TranscriptError(f"{self._path} changed each time that it was read; it is tried again later")
+
+    def _attempt(self, answer: Callable[[sqlite3.Connection], T]) -> list[T]:
+        """One reading, empty where the files changed under it."""
+        before = _mark(self._path)
+        if before is None:
+            raise TranscriptError(f"{self._path} is gone")
+        if not self._path.is_file():
+            raise TranscriptError(f"{self._path} is not a file")
+        wal, shm, journal = map(_mark, self._beside("-wal", "-shm", "-journal"))
+        if wal is not None and shm is not None:
+            found, fault = _tried(self._path, "mode=ro&readonly_shm=1", answer)
+            at_rest = None not in map(_mark, self._beside("-wal", "-shm"))
+        elif wal is not None or journal is not None:
+            return self._from_copy(answer)
+        else:
+            found, fault = _tried(self._path, "mode=ro&immutable=1", answer)
+            at_rest = _mark(self._path) == before and not any(map(_mark, self._beside("-wal", "-journal")))
+            found = found if at_rest else []
+        if fault is not None and at_rest:
+            raise fault
+        return found
 
     def _beside(self, *endings: str) -> list[Path]:
         return [self._path.with_name(self._path.name + ending) for ending in endings]
 
-    @contextmanager
-    def _copied(self) -> Iterator[Path | None]:
-        """A copy of the database with its `-wal` or journal; None where one changed meanwhile."""
+    def _from_copy(self, answer: Callable[[sqlite3.Connection], T]) -> list[T]:
+        """A reading of copies of the database and what a writer left beside it."""
         self._copy_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
         originals = [self._path, *self._beside("-wal", "-journal")]
         with tempfile.TemporaryDirectory(dir=self._copy_dir, prefix="tables-") as folder:
@@ -99,8 +97,10 @@ class Tables:
             for original, mark in zip(originals, before, strict=True):
                 if mark is not None:
                     shutil.copyfile(original, Path(folder, original.name))
-            unchanged = before == [_mark(original) for original in originals]
-            yield Path(folder, self._path.name) if unchanged else None
+            if before != [_mark(original) for original in originals]:
+                return []
+            with _opened(Path(folder, self._path.name), "mode=rw") as connection:
+                return [answer(connection)]
 
 
 def _tried(
@@ -125,10 +125,12 @@ def _opened(path: Path, how: str) -> Iterator[sqlite3.Connection]:
 
 
 def _mark(path: Path) -> _Mark:
-    """What changes when a file does: inode, size, and times of contents and inode in ns."""
+    """What changes when a file does: inode, size, and times in ns; an empty journal is none."""
     try:
         stat = path.stat()
     except FileNotFoundError:
+        return None
+    if path.name.endswith("-journal") and stat.st_size == 0:
         return None
     return stat.st_ino, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns
 

@@ -71,6 +71,7 @@ class OpencodeReader:
         self._revert: Revert | None = None
         self._told = Told()
         self._live: dict[str, dict[str, tuple[str, ...]]] = {}
+        self._void: dict[str, tuple[str, ...]] = {}
 
     def feed(self, record: bytes) -> Iterator[Seen]:
         """Given a row of `ROWS.records` as JSON, yield what it brings."""
@@ -133,10 +134,12 @@ class OpencodeReader:
         for each in entries:
             origin = Origin.SUBAGENT if self._subagent and each.origin is not Origin.RECALLED else each.origin
             yield from self._told.tell(msgspec.structs.replace(each, origin=origin), max(revision, 0))
-        before = live.get(row.id, ())
-        live[row.id] = tuple(each.id for each in entries)
-        if not active and live[row.id] != before:
-            yield Voided(session=self.session or "", ids=live[row.id])
+        live[row.id] = ids = tuple(each.id for each in entries)
+        if active:
+            self._void.pop(row.id, None)
+        elif self._void.get(row.id) != ids:
+            self._void[row.id] = ids
+            yield Voided(session=self.session or "", ids=ids)
 
     def _reverted(self, message: str) -> bool:
         """True for what a revert has taken back, from a message, or from a part in it, on."""
