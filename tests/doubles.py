@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
 from msgspec import structs
 
+from extractord.core.changeset import twin
 from extractord.core.ports import Baseline, Owner, RangeState
 from extractord.core.records import Message, Project, Reply, Tool
 from extractord.errors import StoreError
@@ -91,7 +92,7 @@ class MemoryRanges:
     def cursor(self, path: str) -> bytes | None:
         return self.cursors.get(path)
 
-    def save_cursor(self, path: str, agent: str, session: str | None, cursor: bytes) -> None:
+    def save_cursor(self, path: str, agent: str, session: str | None, cursor: bytes) -> None:  # noqa: ARG002
         self.cursors[path] = cursor
 
     def known_root(self, agent: str, root: str) -> bool:
@@ -116,14 +117,20 @@ class MemoryRanges:
                 first.setdefault(key, its_session)
         return frozenset(key for key in keys if first.get(key, session) != session)
 
-    def close(self, agent: str, session: str, keys: Iterable[str], reason: str, now: datetime) -> None:
+    def close(self, agent: str, session: str, keys: Iterable[str], reason: str, now: datetime) -> None:  # noqa: ARG002
         for key in keys:
             before = self.rows.get((agent, session, key))
             if before is None or before.state == "open":
                 self.rows[agent, session, key] = _range(before, state="closed", reason=reason)
 
     def claim(
-        self, agent: str, session: str, keys: Iterable[str], run: str, owner: Owner, now: datetime
+        self,
+        agent: str,
+        session: str,
+        keys: Iterable[str],
+        run: str,
+        owner: Owner,
+        now: datetime,  # noqa: ARG002
     ) -> bool:
         wanted = [(agent, session, key) for key in keys]
         if run in self.owners or not all(self._free(self.rows.get(key)) for key in wanted):
@@ -141,7 +148,7 @@ class MemoryRanges:
     def holds(self, run: str, owner: Owner) -> bool:
         return self.owners.get(run) == owner
 
-    def finish(self, run: str, reason: str, now: datetime) -> None:
+    def finish(self, run: str, reason: str, now: datetime) -> None:  # noqa: ARG002
         self._give_back(run, state="closed", reason=reason)
 
     def release(self, run: str, *, attempted: bool, retry_at: datetime | None, reason: str = "") -> None:
@@ -183,3 +190,82 @@ class MemoryRanges:
 def _range(before: RangeState | None, *, state: str, reason: str = "", run: str | None = None) -> RangeState:
     attempts = before.attempts if before else 0
     return RangeState(state=state, reason=reason, run=run, attempts=attempts, retry_at=None)
+
+
+class DictFolder:
+    """A Folder over a dictionary; `break_at` cuts the n-th mutating call short with an error.
+
+    A cut write leaves its temporary file; a cut removal is done or not, as `after` says.
+    """
+
+    def __init__(self, files: Mapping[str, bytes] | None = None) -> None:
+        self.files: dict[str, bytes] = {}
+        self.facts_of: dict[str, PathFacts] = {}
+        self.unreadable: set[str] = set()
+        self.temporary: list[str] = []
+        self.reads: list[str] = []
+        self.writes = 0
+        self._stats: dict[str, tuple[int, int, int]] = {}
+        self._break: tuple[int, BaseException, bool] | None = None
+        for path, raw in (files or {}).items():
+            self.put(path, raw)
+
+    def put(self, path: str, raw: bytes) -> None:
+        """What a person or another program does."""
+        self.files[path] = raw
+        tick = max((stat[1] for stat in self._stats.values()), default=0) + 1
+        self._stats[path] = (len(raw), tick, tick)
+
+    def break_at(self, call: int, error: BaseException, *, after: bool) -> None:
+        self._break = (self.writes + call, error, after)
+
+    def fileno(self) -> int:
+        return -1
+
+    def names(self) -> tuple[str, ...]:
+        return tuple(sorted(path for path in self.files if path.endswith(".md")))
+
+    def read(self, path: str, limit: int) -> bytes:
+        self.reads.append(path)
+        if path in self.unreadable or path not in self.files:
+            raise StoreError(f"{path}: the file cannot be read")
+        if len(self.files[path]) > limit:
+            raise StoreError(f"{path}: the file has more than {limit} bytes")
+        return self.files[path]
+
+    def facts(self, path: str) -> PathFacts:
+        given = self.facts_of.get(path)
+        if given is not None:
+            return given
+        other = twin(path, self.files)
+        if path in self.files:
+            return PathFacts(found=Found.FILE, size=len(self.files[path]), twin=other)
+        if any(name.startswith(f"{path}/") for name in self.files):
+            return PathFacts(found=Found.DIRECTORY)
+        return PathFacts(twin=other)
+
+    def stat(self, path: str) -> tuple[int, int, int] | None:
+        return self._stats[path] if path in self.files else None
+
+    def write(self, path: str, data: bytes) -> None:
+        self.temporary.append(path)
+        self._mutate(lambda: self.put(path, data))
+        self.temporary.remove(path)
+
+    def remove(self, path: str) -> None:
+        if path not in self.files:
+            raise StoreError(f"{path}: there is no such file")
+        self._mutate(lambda: self.files.pop(path))
+
+    def sweep(self) -> None:
+        self.temporary.clear()
+
+    def _mutate(self, change: Callable[[], object]) -> None:
+        self.writes += 1
+        if self._break is None or self.writes != self._break[0]:
+            change()
+            return
+        _, error, after = self._break
+        if after:
+            change()
+        raise error

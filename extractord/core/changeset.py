@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from extractord.core.memory import Malformed, parse, unstamp
+from extractord.core.memory import unstamp
 from extractord.core.ports import View
 from extractord.core.records import Change, Evidence
 from extractord.errors import StoreError
+from extractord.policy import keeps_half
+from extractord.policy.characters import likeness
 from extractord.policy.requests import Found, PathFacts, RootKind
 
 INDEX = "MEMORY.md"
 """The index of a root, which is derived and no memory."""
-
-_SPACELESS = (
-    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U000323af"
-)
-_PIECE = re.compile(rf"[{_SPACELESS}]|[^\W{_SPACELESS}]+")
 
 Trial = tuple[RootKind, str, str | None]
 """Root, path and the text that it would have, None for a removal."""
@@ -63,6 +59,8 @@ class ChangeSet:
     def facts(self, root: RootKind, path: str) -> PathFacts:
         """Return what stands at `path` as the run left it; trust is the store's to say."""
         facts = self._view.facts(root, path)
+        if facts.twin is None:
+            facts = replace(facts, twin=twin(path, self._created(root)))
         if facts.found not in (Found.NOTHING, Found.FILE):
             return facts
         text = self.read(root, path)
@@ -113,6 +111,13 @@ class ChangeSet:
         """Return how many memories each root had when the run began."""
         return {root: sum(name != INDEX for name in self._view.names(root)) for root in RootKind}
 
+    def _created(self, root: RootKind) -> list[str]:
+        return [
+            path
+            for (where, path), touched in self._touched.items()
+            if where is root and touched.before is None and touched.text is not None
+        ]
+
     def _look(self, root: RootKind, path: str) -> _Touched:
         touched = self._touched.get((root, path))
         if touched is None:
@@ -146,6 +151,21 @@ def decode(path: str, raw: bytes) -> str:
         raise StoreError(f"{path}: byte {error.start} is not UTF-8; the file is left as it is") from error
 
 
+def twin(path: str, others: Iterable[str]) -> str | None:
+    """Given a path, return the first other one that differs from it in a segment's bytes alone.
+
+    Two such names are one on some disks, and to the eye.
+    """
+    segments = path.split("/")
+    for other in others:
+        for mine, theirs in zip(segments, other.split("/"), strict=False):
+            if mine != theirs:
+                if likeness(mine) == likeness(theirs):
+                    return other
+                break
+    return None
+
+
 def occurrences(text: str, part: str) -> int:
     """Given a text, return at how many places `part` stands in it, overlapping ones counted."""
     if not part:
@@ -162,23 +182,4 @@ def loses(before: str | None, after: str | None) -> bool:
     """Given a memory's text before and after, return True if that counts as a removal."""
     if before is None or before == after:
         return False
-    return after is None or not keeps_half(_body(before), _body(after))
-
-
-def keeps_half(old: str, new: str) -> bool:
-    """Given a body before and after, return True if at least half of its words are still there.
-
-    In scripts without spaces every character counts as a word.
-    """
-    words = Counter(pieces(old))
-    return 2 * (words & Counter(pieces(new))).total() >= words.total()
-
-
-def pieces(text: str) -> list[str]:
-    """Given a text, return its folded words; in scripts without spaces, its characters."""
-    return _PIECE.findall(text.casefold())
-
-
-def _body(text: str) -> str:
-    memory = parse(text)
-    return text if isinstance(memory, Malformed) else memory.body
+    return after is None or not keeps_half(before, after)

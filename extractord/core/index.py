@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from urllib.parse import unquote
 
@@ -29,17 +29,26 @@ class Listed:
     """Why the file cannot be read; its line is kept and marked, none is added."""
 
 
-def derive(current: str, memories: Sequence[Listed], before: Iterable[Listed] = ()) -> str:
+def nothing_before(_path: str) -> Iterable[Listed]:
+    """No memory was ever said otherwise."""
+    return ()
+
+
+def derive(
+    current: str,
+    memories: Sequence[Listed],
+    before: Callable[[str], Iterable[Listed]] = nothing_before,
+) -> str:
     """Given the index as it stands and the root's memories, return the index as it ought to be.
 
     Lines that are no entries stay, and people's wording and order of entries; a missing entry is
     added, in the order of `memories`, after the last one; one without a file is dropped. `before`
-    are the memories as they were: a line that says just that is ours, and is brought up to date.
+    gives a path's memory as it ever was: a line that says just that is ours, and is brought up to
+    date.
     Line ends, and a missing newline at the end, are those of the text.
     """
     eol = "\r\n" if "\r\n" in current else "\n"
     by_path = {memory.path: memory for memory in memories}
-    ours = {memory.path: line(memory) for memory in before}
     missing = dict.fromkeys(memory.path for memory in memories if not memory.fault)
     kept: list[str] = []
     at = 0
@@ -50,7 +59,7 @@ def derive(current: str, memories: Sequence[Listed], before: Iterable[Listed] = 
             kept.append(raw)
         elif path is not None:
             missing.pop(path, None)
-            kept.append(_renewed(text, by_path[path], ours.get(path)) + raw[len(text) :])
+            kept.append(_renewed(text, by_path[path], before) + raw[len(text) :])
             at = len(kept)
     at = at or len(kept)
     added = [line(by_path[path]) + eol for path in missing]
@@ -100,10 +109,13 @@ def _bytes(char: str) -> bytes:
     return char.encode("utf-8", "surrogateescape" if "\udc80" <= char <= "\udcff" else "surrogatepass")
 
 
-def _renewed(text: str, memory: Listed, was: str | None) -> str:
+def _renewed(text: str, memory: Listed, before: Callable[[str], Iterable[Listed]]) -> str:
     """An entry's line, brought up to date where it is ours, marked where its file is bad."""
     bare = _MARK.sub("", text)
     if memory.fault:
         fault = one_line(memory.fault).replace("--", "- -")
         return f"{bare} <!-- unreadable: {fault} -->"
-    return line(memory) if bare == was else bare
+    wanted = line(memory)
+    if bare == wanted or any(bare == line(was) for was in before(memory.path)):
+        return wanted
+    return bare

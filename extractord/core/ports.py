@@ -296,6 +296,10 @@ class Runs(Protocol):
         """What was spent since then, of one run or of all."""
         ...
 
+    def usage(self, run: str) -> tuple[int, Usage]:
+        """A run's requests, counted, and what they cost together."""
+        ...
+
     def recent(self, limit: int) -> tuple[RunRow, ...]:
         """The newest runs, newest first."""
         ...

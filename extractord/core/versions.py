@@ -9,7 +9,7 @@ from msgspec import Struct
 from extractord.policy.requests import Trust
 
 
-class Known(Struct, frozen=True, kw_only=True):
+class Current(Struct, frozen=True, kw_only=True):
     """What the ledger knows about the current version of a path."""
 
     sha256: str

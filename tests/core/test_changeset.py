@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from extractord.core.changeset import ChangeSet, keeps_half
+from extractord.core.changeset import ChangeSet
 from extractord.core.records import Change, Evidence
 from extractord.errors import StoreError
 from extractord.policy.requests import Found, PathFacts, RootKind
@@ -112,14 +112,6 @@ def test_what_is_not_utf8_is_an_error_that_names_the_file_and_never_empty() -> N
     changes = changes_of({(USER, "bad.md"): b"a\xff"})
     with pytest.raises(StoreError, match=r"^bad\.md: byte 1 is not UTF-8; the file is left as it is$"):
         changes.read(USER, "bad.md")
-
-
-def test_half_of_a_body_is_kept_in_any_script() -> None:
-    assert keeps_half("one two three four", "Four, three!")
-    assert not keeps_half("one two three four", "four")
-    assert keeps_half("毎週火曜日にだけ配備", "毎週火曜日に")
-    assert not keeps_half("毎週火曜日にだけ配備", "火曜日")
-    assert keeps_half("", "")
 
 
 _paths = st.sampled_from(["a.md", "b.md", "c/d.md"])

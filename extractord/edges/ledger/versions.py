@@ -10,7 +10,7 @@ from datetime import datetime
 import msgspec
 
 from extractord.core.changeset import digest
-from extractord.core.versions import Held, HeldChange, Intent, Known, Placed, Proof, Tombstone, Version
+from extractord.core.versions import Current, Held, HeldChange, Intent, Placed, Proof, Tombstone, Version
 from extractord.edges.ledger.connection import border, from_ms, to_ms, transaction
 from extractord.policy.requests import Trust
 
@@ -31,11 +31,11 @@ SCHEMA: tuple[str, ...] = (
     )""",
     "CREATE INDEX history_by_path ON history(root, path)",
     "CREATE INDEX history_by_maker ON history(made_by)",
+    "CREATE INDEX history_by_content ON history(sha256)",
     """CREATE TABLE intents(
         id INTEGER PRIMARY KEY AUTOINCREMENT, run TEXT NOT NULL, at INTEGER NOT NULL,
-        placed TEXT NOT NULL, state TEXT NOT NULL
+        placed TEXT NOT NULL
     )""",
-    "CREATE INDEX intents_open ON intents(state) WHERE state = 'open'",
     """CREATE TABLE tombstones(
         id TEXT PRIMARY KEY, key TEXT NOT NULL, stone TEXT NOT NULL
     ) WITHOUT ROWID""",
@@ -54,13 +54,13 @@ class Versions:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
 
-    def known(self, root: str) -> Mapping[str, Known]:
-        """What is known about the current version of each path of a root."""
+    def current(self, root: str) -> Mapping[str, Current]:
+        """The current version of each path of a root."""
         rows = self._connection.execute(
             "SELECT path, sha256, trust, is_foreign, pinned, withheld FROM trust WHERE root = ?", (root,)
         )
         return {
-            path: Known(
+            path: Current(
                 sha256=sha256,
                 trust=Trust(trust),
                 foreign=bool(foreign),
@@ -70,14 +70,14 @@ class Versions:
             for path, sha256, trust, foreign, pinned, withheld in rows
         }
 
-    def know(self, root: str, path: str, known: Known | None) -> None:
+    def set_current(self, root: str, path: str, current: Current | None) -> None:
         """From now on this is the current version of the path; None where there is none."""
-        if known is None:
+        if current is None:
             self._connection.execute("DELETE FROM trust WHERE root = ? AND path = ?", (root, path))
             return
         self._connection.execute(
             "INSERT OR REPLACE INTO trust VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (root, path, known.sha256, known.trust, known.foreign, known.pinned, known.withheld),
+            (root, path, current.sha256, current.trust, current.foreign, current.pinned, current.withheld),
         )
 
     def keep(self, raw: bytes) -> str:
@@ -112,21 +112,10 @@ class Versions:
 
     def purge(self, root: str, path: str) -> None:
         """Erase the history of a path, and the bytes that no other path or intent needs."""
-        shas = {version.sha256 for version in self.history(root, path)} - {None}
+        shas = {version.sha256 for version in self.history(root, path)}
         with transaction(self._connection):
             self._connection.execute("DELETE FROM history WHERE root = ? AND path = ?", (root, path))
-            open_ = {
-                sha
-                for intent in self.open_intents()
-                for file in intent.placed
-                for sha in (file.before, file.after)
-            }
-            for sha256 in shas - open_:
-                self._connection.execute(
-                    "DELETE FROM contents WHERE sha256 = ?1 AND NOT EXISTS "
-                    "(SELECT 1 FROM history WHERE sha256 = ?1)",
-                    (sha256,),
-                )
+            self._drop(shas)
 
     def prove(self, root: str, path: str, proofs: Iterable[Proof] | None) -> None:
         """A memory rests on these entries too; None where it is gone."""
@@ -148,24 +137,26 @@ class Versions:
     def begin(self, run: str, placed: Iterable[Placed], at: datetime) -> int:
         """An intent to change files; return its id."""
         row = self._connection.execute(
-            "INSERT INTO intents(run, at, placed, state) VALUES (?, ?, ?, 'open') RETURNING id",
+            "INSERT INTO intents(run, at, placed) VALUES (?, ?, ?) RETURNING id",
             (run, to_ms(at), msgspec.json.encode(list(placed)).decode()),
         ).fetchone()
         return int(row[0])
 
     def open_intents(self) -> tuple[Intent, ...]:
-        """Intents that neither were done nor undone, newest first: what a crash left."""
-        rows = self._connection.execute(
-            "SELECT id, run, placed FROM intents WHERE state = 'open' ORDER BY id DESC"
-        )
+        """Intents that were neither done nor undone, newest first: what a crash left."""
+        rows = self._connection.execute("SELECT id, run, placed FROM intents ORDER BY id DESC")
         return tuple(
             Intent(id=number, run=run, placed=msgspec.json.decode(placed, type=tuple[Placed, ...]))
             for number, run, placed in rows
         )
 
-    def end(self, intent: int, state: str) -> None:
-        """The intent is `done` or `undone`."""
-        self._connection.execute("UPDATE intents SET state = ? WHERE id = ?", (state, intent))
+    def end(self, intent: int) -> None:
+        """The intent is done or undone: it goes, and with it the bytes that only it needed."""
+        row = self._connection.execute(
+            "DELETE FROM intents WHERE id = ? RETURNING placed", (intent,)
+        ).fetchone()
+        placed = msgspec.json.decode(row[0], type=tuple[Placed, ...])
+        self._drop({sha for file in placed for sha in (file.before, file.after)})
 
     def bury(self, stones: Iterable[Tombstone]) -> None:
         """Keep tombstones; those that are known stay as they are."""
@@ -215,6 +206,18 @@ class Versions:
     def settle(self, held: int, state: str) -> None:
         """What was held is `accepted` or `rejected`."""
         self._connection.execute("UPDATE held SET state = ? WHERE id = ?", (state, held))
+
+    def _drop(self, shas: Iterable[str | None]) -> None:
+        needed = {
+            sha
+            for intent in self.open_intents()
+            for file in intent.placed
+            for sha in (file.before, file.after)
+        }
+        self._connection.executemany(
+            "DELETE FROM contents WHERE sha256 = ?1 AND NOT EXISTS (SELECT 1 FROM history WHERE sha256 = ?1)",
+            [(sha,) for sha in shas if sha not in needed],
+        )
 
     def _versions(self, where: str, *values: str) -> tuple[Version, ...]:
         rows = self._connection.execute(

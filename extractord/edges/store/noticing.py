@@ -1,0 +1,107 @@
+"""What happened to a root while nobody looked: people's versions, renames, files deleted by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+from extractord.core.ports import Ledger
+from extractord.core.survey import Surveyed
+from extractord.core.versions import Current, Tombstone
+from extractord.edges.store.burying import Burying
+from extractord.edges.store.roots import Roots
+from extractord.policy import most_removals
+from extractord.policy.requests import Trust
+
+PERSON = "person"
+"""Who made a version that no run made."""
+
+
+class Noticing:
+    """Brings the ledger up to date with a root, under the lock that the caller holds."""
+
+    def __init__(self, roots: Roots, ledger: Ledger, burying: Burying) -> None:
+        self._roots = roots
+        self._ledger = ledger
+        self._burying = burying
+
+    def notice(self, root: str, now: datetime) -> str:
+        """Keep what people wrote, follow what they renamed, bury what they deleted.
+
+        Where all files of a root, or more than a quarter of them, are gone at once, that is no
+        deletion: nothing is buried or forgotten, and the answer is a sentence that says so. Else
+        it is empty.
+        """
+        versions = self._ledger.versions
+        rows = {row.path: row for row in self._roots.survey(root)}
+        current = versions.current(root)
+        changed = [
+            row
+            for row in rows.values()
+            if row.sha256 and (row.path not in current or current[row.path].sha256 != row.sha256)
+        ]
+        gone = {path: known for path, known in current.items() if path not in rows}
+        if not changed and not gone:
+            return ""
+        moved = _moved(gone, changed, current)
+        lost = [path for path in gone if path not in moved]
+        vanished = len(lost) > most_removals(len(current)) or (bool(lost) and not rows and len(current) > 1)
+        buried: list[Tombstone] = []
+        with self._ledger.transaction():
+            for old, new in moved.items():
+                self._move(root, old, new, gone[old], now)
+            for row in changed:
+                if row.path not in moved.values():
+                    self._keep(root, row, current.get(row.path), now)
+            for path in [] if vanished else lost:
+                buried += self._burying.stones(root, path, "deleted", now)
+                versions.set_current(root, path, None)
+                versions.prove(root, path, None)
+                versions.note(root, path, None, PERSON, None, now)
+            versions.bury(buried)
+        self._burying.register(buried)
+        if not vanished:
+            return ""
+        return (
+            f"{root}: {len(lost)} of {len(current)} memories are gone at once; nothing was forgotten. "
+            "Put the files back, or forget them: `extractord memories forget`"
+        )
+
+    def _keep(self, root: str, row: Surveyed, known: Current | None, now: datetime) -> None:
+        raw = self._roots.raw(root, row.path)
+        if raw is None:
+            return
+        versions = self._ledger.versions
+        sha256 = versions.keep(raw)
+        versions.note(root, row.path, sha256, PERSON, Trust.INFERRED, now)
+        versions.set_current(
+            root,
+            row.path,
+            Current(
+                sha256=sha256, trust=Trust.INFERRED, foreign=True, pinned=known is not None and known.pinned
+            ),
+        )
+
+    def _move(self, root: str, old: str, new: str, known: Current, now: datetime) -> None:
+        versions = self._ledger.versions
+        versions.prove(root, new, versions.proofs(root, old))
+        versions.prove(root, old, None)
+        versions.set_current(root, old, None)
+        versions.set_current(root, new, known)
+        versions.note(root, old, None, PERSON, None, now)
+        versions.note(root, new, known.sha256, PERSON, known.trust, now)
+
+
+def _moved(
+    gone: Mapping[str, Current], changed: Sequence[Surveyed], current: Mapping[str, Current]
+) -> dict[str, str]:
+    """Old and new path of each file that is gone here and new there, with the same bytes."""
+    places: dict[str, list[str]] = {}
+    for row in changed:
+        if row.path not in current:
+            places.setdefault(row.sha256, []).append(row.path)
+    moved = {}
+    for path, known in gone.items():
+        if places.get(known.sha256):
+            moved[path] = places[known.sha256].pop(0)
+    return moved

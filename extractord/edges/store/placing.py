@@ -1,0 +1,132 @@
+"""Putting versions in their places: all of them or, after a crash or a fault, none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+
+from extractord.core.changeset import INDEX, digest
+from extractord.core.index import derive
+from extractord.core.ports import Ledger
+from extractord.core.survey import survey
+from extractord.core.versions import Current, Intent, Placed, Proof
+from extractord.edges.store.roots import INDEX_BYTES, Roots, listed
+from extractord.errors import StoreError
+from extractord.policy.requests import Found
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """A memory's bytes before and after, None for no file, and what is known about them then."""
+
+    root: str
+    path: str
+    before: bytes | None
+    after: bytes | None
+    current: Current | None
+    proofs: tuple[Proof, ...] = ()
+
+
+class Placing:
+    """Carries placements out, under the lock that the caller holds."""
+
+    def __init__(self, roots: Roots, ledger: Ledger) -> None:
+        self._roots = roots
+        self._ledger = ledger
+
+    def carry_out(
+        self, by: str, placements: Sequence[Placement], now: datetime, also: Callable[[], None]
+    ) -> None:
+        """Write and remove files, rewrite the indexes, and tell the ledger; `also` joins its transaction.
+
+        A fault on the way puts everything back. Raise StoreError, with every root as it was.
+        """
+        versions = self._ledger.versions
+        files = [*placements, *self._indexes(placements)]
+        with self._ledger.transaction():
+            placed = [self._kept(file) for file in files]
+            number = versions.begin(by, placed, now)
+        intent = Intent(id=number, run=by, placed=tuple(placed))
+        try:
+            for file in sorted(files, key=lambda file: (file.path == INDEX, file.after is None)):
+                self._put(file.root, file.path, file.after)
+        except StoreError:
+            self._take_back(intent)
+            raise
+        with self._ledger.transaction():
+            for file in placements:
+                versions.set_current(file.root, file.path, file.current)
+                versions.prove(file.root, file.path, None if file.after is None else file.proofs)
+                trust = file.current.trust if file.current else None
+                versions.note(
+                    file.root, file.path, None if file.after is None else digest(file.after), by, trust, now
+                )
+            also()
+            versions.end(number)
+
+    def recover(self, now: datetime) -> int:
+        """Undo what a crash left half done; return how many intents that were."""
+        intents = self._ledger.versions.open_intents()
+        for intent in intents:
+            self._take_back(intent)
+            self._ledger.audit.note("recovered", intent.run, {"intent": intent.id}, now)
+        return len(intents)
+
+    def reindex(self, root: str) -> None:
+        """Rewrite the root's index where it is not what it ought to be."""
+        for file in self._indexes([], (root,)):
+            self._put(root, INDEX, file.after)
+
+    def _take_back(self, intent: Intent) -> None:
+        """Put back each file that is as the intent left it; what somebody changed since stays."""
+        for file in reversed(intent.placed):
+            folder = self._roots.folder(file.root)
+            folder.sweep()
+            there = folder.facts(file.path).found
+            if there not in (Found.NOTHING, Found.FILE):
+                continue
+            current = digest(folder.read(file.path, INDEX_BYTES)) if there is Found.FILE else None
+            if current == file.after and current != file.before:
+                before = None if file.before is None else self._ledger.versions.content(file.before)
+                self._put(file.root, file.path, before)
+        with self._ledger.transaction():
+            self._ledger.versions.end(intent.id)
+
+    def _put(self, root: str, path: str, raw: bytes | None) -> None:
+        folder = self._roots.folder(root)
+        if raw is not None:
+            folder.write(path, raw)
+        elif folder.facts(path).found is not Found.NOTHING:
+            folder.remove(path)
+
+    def _indexes(self, placements: Sequence[Placement], also: Sequence[str] = ()) -> list[Placement]:
+        """The indexes as they will have to be; one that cannot be read is left alone."""
+        changed = []
+        for root in dict.fromkeys([*also, *(file.root for file in placements)]):
+            current = self._roots.index(root)
+            if current is None:
+                continue
+            rows = {row.path: row for row in self._roots.survey(root)}
+            newest = max((row.mtime_ns for row in rows.values()), default=0)
+            for number, file in enumerate((file for file in placements if file.root == root), 1):
+                rows.pop(file.path, None)
+                if file.after is not None:
+                    rows[file.path] = survey(file.path, file.after, newest + number)
+            wanted = derive(current, listed(list(rows.values())), partial(self._roots.said_before, root))
+            if wanted != current:
+                there = self._roots.folder(root).facts(INDEX).found is Found.FILE
+                before = current.encode() if there else None
+                changed.append(Placement(root, INDEX, before, wanted.encode() or None, current=None))
+        return changed
+
+    def _kept(self, file: Placement) -> Placed:
+        """The file by its versions; their bytes are kept until the intent ends."""
+        keep = self._ledger.versions.keep
+        return Placed(
+            root=file.root,
+            path=file.path,
+            before=None if file.before is None else keep(file.before),
+            after=None if file.after is None else keep(file.after),
+        )

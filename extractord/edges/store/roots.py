@@ -1,0 +1,144 @@
+"""The roots as they stand: read through their folders, known through the ledger, cached by stat."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from msgspec import structs
+
+from extractord.core.changeset import INDEX, decode
+from extractord.core.index import Listed
+from extractord.core.memory import unstamp
+from extractord.core.ports import Folder, Versions
+from extractord.core.survey import Surveyed, at_fault, kind_of, survey
+from extractord.core.versions import Current
+from extractord.errors import StoreError
+from extractord.policy import RULES, judge
+from extractord.policy.requests import VIRTUAL_ROOTS, Facts, Found, Law, PathFacts, Trust, Write
+from extractord.policy.verdict import Allow
+
+LAW = Law(roots=VIRTUAL_ROOTS)
+RULES_FOR_PEOPLE = tuple(rule for rule in RULES if rule.name not in ("front-matter", "size"))
+"""What a foreign file is judged by: people need not write front matter."""
+INDEX_BYTES = 4 * 1024 * 1024
+"""An index above this is left alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Cached:
+    stat: tuple[int, int, int]
+    current: Current | None
+    row: Surveyed
+
+
+class Roots:
+    """Every memory root, by its name: `user` or `projects/<slug>`."""
+
+    def __init__(self, folder: Callable[[str], Folder], versions: Versions) -> None:
+        self.folder = folder
+        self._versions = versions
+        self._cache: dict[str, dict[str, _Cached]] = {}
+
+    def survey(self, root: str) -> tuple[Surveyed, ...]:
+        """Return a row for each Markdown file of the root but the index, sorted by path.
+
+        What cannot be read, decoded or parsed is a row at fault; the others are served. Only
+        files whose stat or standing changed since the last survey are read.
+        """
+        folder, current = self.folder(root), self._versions.current(root)
+        before, now = self._cache.get(root, {}), dict[str, _Cached]()
+        for path in folder.names():
+            stat = folder.stat(path) if path != INDEX else None
+            if stat is None:
+                continue
+            cached, standing = before.get(path), current.get(path)
+            if cached is None or cached.stat != stat or cached.current != standing:
+                cached = _Cached(stat, standing, self._look(folder, root, path, stat, standing))
+            now[path] = cached
+        self._cache[root] = now
+        return tuple(cached.row for cached in now.values())
+
+    def raw(self, root: str, path: str) -> bytes | None:
+        """Return a memory's bytes; None where there is none. Raise StoreError where unreadable."""
+        folder = self.folder(root)
+        if folder.facts(path).found is Found.NOTHING:
+            return None
+        return folder.read(path, LAW.read_bytes)
+
+    def text(self, root: str, path: str) -> str | None:
+        """Return a memory's text without our stamps; None where there is none."""
+        raw = self.raw(root, path)
+        return None if raw is None else unstamp(decode(path, raw))
+
+    def index(self, root: str) -> str | None:
+        """Return the index as it stands, empty where there is none; None where it is to be left alone."""
+        folder = self.folder(root)
+        match folder.facts(INDEX).found:
+            case Found.NOTHING:
+                return ""
+            case Found.FILE:
+                try:
+                    return decode(INDEX, folder.read(INDEX, INDEX_BYTES))
+                except StoreError:
+                    return None
+            case _:
+                return None
+
+    def said_before(self, root: str, path: str) -> list[Listed]:
+        """Return the memory at `path` as its versions were: what our index lines may have said."""
+        shas = dict.fromkeys(version.sha256 for version in self._versions.history(root, path))
+        raws = (self._versions.content(sha) for sha in shas if sha is not None)
+        return [survey(path, raw, 0).listed for raw in raws if raw is not None]
+
+    def _look(
+        self, folder: Folder, root: str, path: str, stat: tuple[int, int, int], current: Current | None
+    ) -> Surveyed:
+        size, mtime_ns, _ = stat
+        try:
+            raw = folder.read(path, LAW.read_bytes)
+        except StoreError as error:
+            return at_fault(path, size, mtime_ns, str(error))
+        row = survey(path, raw, mtime_ns)
+        if row.fault:
+            return row
+        if current is not None and current.sha256 == row.sha256:
+            return structs.replace(
+                row,
+                trust=current.trust,
+                foreign=current.foreign,
+                pinned=current.pinned,
+                withheld=current.withheld or (_objection(root, path, raw) if current.foreign else ""),
+            )
+        return structs.replace(
+            row,
+            trust=Trust.INFERRED,
+            foreign=True,
+            pinned=current is not None and current.pinned,
+            withheld=_objection(root, path, raw),
+        )
+
+
+def virtual_path(root: str, path: str) -> str:
+    """Given a root and a path below it, return the path as the sub-agent sees it."""
+    return f"/memory/{kind_of(root)}/{path}"
+
+
+def listed(rows: Sequence[Surveyed]) -> list[Listed]:
+    """Given a survey, return what belongs in the index, oldest first."""
+    return [row.listed for row in sorted(rows, key=lambda row: (row.mtime_ns, row.path)) if not row.withheld]
+
+
+def path_facts(facts: PathFacts, text: str | None, row: Surveyed | None) -> PathFacts:
+    """Given what the disk says, return it with the text, and with what the ledger knows."""
+    if row is None or text is None:
+        return replace(facts, text=text)
+    return replace(facts, text=text, trust=row.trust, foreign=row.foreign, pinned=row.pinned)
+
+
+def _objection(root: str, path: str, raw: bytes) -> str:
+    """Why the law would not have let a foreign file be written; empty where it would."""
+    virtual = virtual_path(root, path)
+    request = Write(virtual, unstamp(decode(path, raw)))
+    verdict = judge(request, Facts(paths={virtual: PathFacts()}), LAW, RULES_FOR_PEOPLE)
+    return "" if isinstance(verdict, Allow) else f"{verdict.rule}: {verdict.reason}"

@@ -1,0 +1,124 @@
+from pathlib import Path
+
+import pytest
+from doubles import DictFolder
+from storing import NAMES, PROJECT, USER, House, fact, said
+
+from extractord.core.index import Listed, derive
+from extractord.core.records import Change, Evidence, Outcome
+from extractord.errors import StoreError
+from extractord.policy.requests import RootKind
+
+WORDS = "Service number 1 is gone, number 2 listens on port 9000 and I prefer tabs"
+CITED = Evidence(entry="e9", quote=WORDS)
+
+
+class Killed(BaseException):
+    """The process is no more."""
+
+
+def furnished(tmp_path: Path) -> House:
+    house = House(tmp_path)
+    house.project.put("MEMORY.md", b"# Mine\r\n* [The first](one.md) in my words")
+    for number in range(1, 5):
+        house.keep(PROJECT, f"{NAMES[number]}.md", f"Service number {number} listens on port 800{number}")
+    return house
+
+
+def changes_of(house: House) -> list[Change]:
+    return [
+        house.change(PROJECT, "one.md", None, CITED),
+        house.change(PROJECT, "two.md", fact("two", "Service number 2 listens on port 9000"), CITED),
+        house.change(PROJECT, "deep/new.md", fact("new", "number 2 listens on port 9000"), CITED),
+        house.change(USER, "tabs.md", fact("tabs", "I prefer tabs", "user"), CITED),
+    ]
+
+
+def test_the_index_as_people_keep_it_is_kept(tmp_path: Path) -> None:
+    house = furnished(tmp_path)
+    assert house.project.files["MEMORY.md"].decode() == (
+        "# Mine\r\n* [The first](one.md) in my words\r\n"
+        "- [two](two.md) — Service number 2 listens on port 8002\r\n"
+        "- [three](three.md) — Service number 3 listens on port 8003\r\n"
+        "- [four](four.md) — Service number 4 listens on port 8004"
+    )
+
+
+def breakpoints() -> list[tuple[str, int]]:
+    return [("user", call) for call in range(1, 3)] + [("project", call) for call in range(1, 5)]
+
+
+@pytest.mark.parametrize("after", [False, True])
+@pytest.mark.parametrize(("root", "call"), breakpoints())
+@pytest.mark.parametrize("fault", [Killed, StoreError])
+def test_a_cut_anywhere_leaves_each_root_as_it_was_or_as_it_was_to_be(
+    tmp_path: Path, root: str, call: int, fault: type[BaseException], after: bool
+) -> None:
+    house = furnished(tmp_path)
+    before = house.files()
+    context = house.context(said("e9", WORDS))
+    folder: DictFolder = house.user if root == "user" else house.project
+    folder.break_at(call, fault("cut"), after=after)
+    with pytest.raises(fault):
+        house.store.commit(changes_of(house), context)
+    assert house.reopen().recover() == (fault is Killed)
+    assert house.files() == before
+    assert house.ledger.ranges.holds(context.run, context.owner)
+    assert house.ledger.versions.made_by(context.run) == ()
+    assert house.store.commit(changes_of(house), context).outcome is Outcome.SAVED
+    assert set(house.project.files) == {"MEMORY.md", "deep/new.md", "two.md", "three.md", "four.md"}
+    assert set(house.user.files) == {"MEMORY.md", "tabs.md"}
+    for one in house.folders.values():
+        assert one.temporary == []
+    for root_name in house.folders:
+        check_index(house, root_name)
+    assert house.ledger.versions.open_intents() == ()
+
+
+def check_index(house: House, root: str) -> None:
+    rows = [Listed(path=row.path, title=row.title, hook=row.description) for row in house.store.survey(root)]
+    index = house.folders[root].files["MEMORY.md"].decode()
+    assert derive(index, rows) == index
+
+
+def test_what_a_person_wrote_after_the_crash_stays(tmp_path: Path) -> None:
+    house = furnished(tmp_path)
+    before = house.files()
+    context = house.context(said("e9", WORDS))
+    house.project.break_at(3, Killed(), after=True)
+    with pytest.raises(Killed):
+        house.store.commit(changes_of(house), context)
+    house.project.put("two.md", b"a person was here")
+    assert house.reopen().recover() == 1
+    assert house.project.files["two.md"] == b"a person was here"
+    rest = {path: raw for path, raw in house.project.files.items() if path != "two.md"}
+    assert rest == {
+        path: raw for path, raw in before[f"projects/{context.project.slug}"].items() if path != "two.md"
+    }
+
+
+def test_recovery_itself_may_be_cut_short(tmp_path: Path) -> None:
+    house = furnished(tmp_path)
+    before = house.files()
+    context = house.context(said("e9", WORDS))
+    house.project.break_at(4, Killed(), after=True)
+    with pytest.raises(Killed):
+        house.store.commit(changes_of(house), context)
+    house.project.break_at(1, Killed(), after=False)
+    with pytest.raises(Killed):
+        house.reopen().recover()
+    assert house.reopen().recover() == 1
+    assert house.files() == before
+    assert house.project.temporary == []
+
+
+@pytest.mark.parametrize("root", list(RootKind))
+def test_a_root_that_is_full_fails_the_run_and_keeps_the_claim(tmp_path: Path, root: RootKind) -> None:
+    house = furnished(tmp_path)
+    before = house.files()
+    context = house.context(said("e9", WORDS))
+    (house.user if root is USER else house.project).break_at(1, StoreError("disk full"), after=False)
+    with pytest.raises(StoreError, match="disk full"):
+        house.store.commit(changes_of(house), context)
+    assert house.files() == before
+    assert house.ledger.ranges.holds(context.run, context.owner)
