@@ -8,6 +8,7 @@ import pytest
 
 from extractord.core.ports import Baseline, Owner, RangeState, RunRow, Spent
 from extractord.core.records import Project, Refusal, Usage
+from extractord.core.versions import Held
 from extractord.edges.ledger import Ledger
 from extractord.edges.ledger.connection import from_ms, to_ms
 from extractord.edges.ledger.standing import Waiting
@@ -250,6 +251,15 @@ def test_a_parked_run_is_told_until_it_is_reopened(ledger: Ledger, me: Owner) ->
     assert (ledger.runs.kept_brief("r1"), ledger.runs.kept_brief("r2")) == (b"brief", None)
     ledger.ranges.reopen("r1")
     assert ledger.standing.parked() == ()
+
+
+def test_what_is_held_is_counted_while_it_waits(ledger: Ledger) -> None:
+    assert ledger.standing.held() == 0
+    ledger.versions.hold(Held(key="k1", run="r1", at=NOW, changes=()))
+    ledger.versions.hold(Held(key="k2", run="r1", at=NOW, changes=()))
+    assert ledger.standing.held() == 2
+    ledger.versions.settle(ledger.versions.held()[0].id, "rejected")
+    assert ledger.standing.held() == 1
 
 
 def test_a_finished_run_replaces_the_one_that_began(ledger: Ledger) -> None:

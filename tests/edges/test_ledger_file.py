@@ -2,6 +2,7 @@
 
 import os
 import sqlite3
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
@@ -10,7 +11,7 @@ import pytest
 
 from extractord.core.ports import Spent
 from extractord.edges.ledger import Ledger
-from extractord.edges.ledger.schema import STEPS, open_file, open_to_read
+from extractord.edges.ledger.schema import STEPS, Step, open_file, open_to_read
 from extractord.errors import DamagedLedgerError, LedgerError
 
 NOW = datetime(2026, 11, 30, 12, 0, 0, tzinfo=UTC)
@@ -95,6 +96,20 @@ def test_an_older_ledger_is_brought_up_to_date_after_a_copy(tmp_path: Path) -> N
         assert connection.execute("SELECT key FROM ranges").fetchall() == [("k1",)]
         assert connection.execute("PRAGMA user_version").fetchone() == (len(STEPS),)
     assert {path.name for path in tmp_path.iterdir()} == {"ledger.db", copy.name}
+
+
+def test_of_many_that_make_or_migrate_it_at_once_one_does(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.db"
+    newer = (*STEPS, ("CREATE TABLE of_tomorrow(x)",))
+    with ThreadPoolExecutor(8) as pool:
+        for steps in (STEPS, newer):
+
+            def version(_: int, steps: tuple[Step, ...] = steps) -> int:
+                with closing(open_file(path, steps)) as connection:
+                    return int(connection.execute("PRAGMA user_version").fetchone()[0])
+
+            assert set(pool.map(version, range(16))) == {len(steps)}
+    assert {each.name for each in tmp_path.iterdir()} == {"ledger.db", f"ledger.db.before-{len(newer)}"}
 
 
 def test_a_step_that_fails_leaves_the_older_ledger_usable(tmp_path: Path) -> None:

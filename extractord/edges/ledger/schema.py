@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+import secrets
 import sqlite3
 import stat
-from collections.abc import Sequence
-from contextlib import closing
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from extractord.edges.ledger import audit, ranges, runs, versions
@@ -113,15 +114,8 @@ def _version(connection: sqlite3.Connection, path: Path, steps: Sequence[Step]) 
 
 def _make(path: Path, steps: Sequence[Step]) -> None:
     """Build the ledger beside its place and link it there: a crash leaves none, a race leaves the first."""
-    beside = path.with_name(f"{path.name}.new-{os.getpid()}")
-    with closing(blank(steps)) as empty:
-        _copy(empty, beside)
-    try:
-        os.link(beside, path)
-    except FileExistsError:
-        pass
-    finally:
-        beside.unlink()
+    with closing(blank(steps)) as empty, _copied(empty, path) as made, suppress(FileExistsError):
+        os.link(made, path)
     _sync(path.parent)
 
 
@@ -131,10 +125,8 @@ def _bring_up(connection: sqlite3.Connection, path: Path, steps: Sequence[Step])
         version = _version(connection, path, steps)
         if version == len(steps):
             return
-        beside = path.with_name(f"{path.name}.new-{os.getpid()}")
-        with closing(_connect(path, "?mode=ro")) as before:
-            _copy(before, beside)
-        beside.replace(path.with_name(f"{path.name}.before-{len(steps)}"))
+        with closing(_connect(path, "?mode=ro")) as before, _copied(before, path) as made:
+            made.replace(path.with_name(f"{path.name}.before-{len(steps)}"))
         _sync(path.parent)
         _take(connection, steps[version:], version)
 
@@ -146,12 +138,18 @@ def _take(connection: sqlite3.Connection, steps: Sequence[Step], version: int = 
     connection.execute(f"PRAGMA user_version = {version + len(steps)}")
 
 
-def _copy(source: sqlite3.Connection, target: Path) -> None:
-    target.unlink(missing_ok=True)
-    os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW, 0o600))
-    with closing(_connect(target)) as copy:
-        source.backup(copy)
-    _sync(target)
+@contextmanager
+def _copied(source: sqlite3.Connection, path: Path) -> Iterator[Path]:
+    """A durable copy of a ledger beside `path`, to be linked or moved away; gone afterwards."""
+    made = path.with_name(f"{path.name}.new-{secrets.token_hex(4)}")
+    os.close(os.open(made, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600))
+    try:
+        with closing(_connect(made)) as copy:
+            source.backup(copy)
+        _sync(made)
+        yield made
+    finally:
+        made.unlink(missing_ok=True)
 
 
 def _sync(place: Path) -> None:
