@@ -1,0 +1,251 @@
+"""The shapes of secrets: one row a format, with the literal words without which it cannot match."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """One format of secret. A pattern may name its secret part `value`; else all of it is."""
+
+    rule: str
+    words: tuple[str, ...]
+    """One of them stands in every match."""
+    pattern: re.Pattern[str]
+    is_one_word: bool = True
+    """It has no white space in it, so that it may be looked for across a line break."""
+    any_case: bool = False
+    """Words and pattern are lower case, and the text is read so."""
+    spares: Callable[[str], bool] | None = None
+    """True for a value that stands where a secret would be, but is none."""
+    begins: bool = False
+    """Every match begins with one of the words."""
+    until: str = ""
+    """What ends the secret, where it is longer than its pattern."""
+
+
+_PLACEHOLDER = re.compile(
+    r"example|changeme|change_me|placeholder|redacted|dummy|sample|your[_-]?|my[_-](?:pass|secret|token|key)"
+    r"|x{4}|\*{3}|\.{3}|\u2026|todo|none|null|secretref|process\.env|os\.environ|getenv|env\[|vault:",
+    re.IGNORECASE,
+)
+_REFERENCE = re.compile(
+    r"[$%{<(\[/~].*"  # a variable, a tag, a path
+    r"|.*://.*"
+    r"|[A-Za-z_]\w*(?:[.:](?!\d)[A-Za-z_]\w*)+[(\[]?.*"  # a.b.c, a::b
+    r"|[A-Za-z_]\w*[(\[].*"  # a call
+    r"|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+"  # an environment name
+    r"|[a-z]+(?:[_-][a-z]+)*|[a-z0-9]+(?:_[a-z0-9]+){2,}"  # an identifier
+    r"|\d+\.\d+",
+    re.DOTALL,
+)
+_DIGIT = re.compile(r"\d")
+_LOWER = re.compile(r"[a-z_-]+")
+
+
+def is_placeholder(value: str) -> bool:
+    """True for a value that names a secret, or stands where one would be, but is none.
+
+    Environment names, calls, paths, references in braces, plain words, and whatever has no digit.
+    """
+    bare = value.rstrip(".,;:!?)*")
+    return (
+        _DIGIT.search(bare) is None
+        or _PLACEHOLDER.search(bare) is not None
+        or _REFERENCE.fullmatch(bare) is not None
+    )
+
+
+def is_plain_word(value: str) -> bool:
+    """True for what stands in an example URL: lower-case letters only, or a placeholder."""
+    return (
+        _LOWER.fullmatch(value) is not None or _PLACEHOLDER.search(value) is not None or value[0] in "$%{<("
+    )
+
+
+_BEFORE = "(?<![A-Za-z0-9_])"
+
+
+def _token(rule: str, words: str, pattern: str) -> Shape:
+    """A token that begins with one of the words, and nothing wordlike right before it."""
+    return Shape(rule, tuple(words.split()), re.compile(_BEFORE + pattern), begins=True)
+
+
+def _marked(rule: str, word: str, pattern: str) -> Shape:
+    """A token with the word somewhere in it, and nothing wordlike right before it."""
+    return Shape(rule, (word,), re.compile(_BEFORE + pattern))
+
+
+SHAPES = (
+    _token("aws-access-key-id", "AKIA ASIA ABIA ACCA", r"(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}(?![A-Za-z0-9])"),
+    _token("github-token", "ghp_ gho_ ghu_ ghs_ ghr_", r"gh[pousr]_[A-Za-z0-9]{36,255}"),
+    _token("github-fine-grained-token", "github_pat_", r"github_pat_[A-Za-z0-9_]{30,255}"),
+    _token(
+        "gitlab-token",
+        "glpat- gldt- glrt- glcbt- glptt- glft- glimt- glagent- glsoat- gloas-",
+        r"gl(?:pat|dt|rt|cbt|ptt|ft|imt|agent|soat|oas)-[A-Za-z0-9_.-]{20,300}",
+    ),
+    _token("anthropic-key", "sk-ant-", r"sk-ant-[A-Za-z0-9_-]{20,300}"),
+    _token(
+        "openai-key",
+        "sk-proj- sk-svcacct- sk-admin- sk-None-",
+        r"sk-(?:proj|svcacct|admin|None)-[A-Za-z0-9_-]{20,300}",
+    ),
+    _token("openrouter-key", "sk-or-", r"sk-or-(?:v\d-)?[A-Za-z0-9]{32,128}"),
+    _token("sk-key", "sk-", r"sk-[A-Za-z0-9]{24,128}(?![A-Za-z0-9-])"),
+    _token("google-api-key", "AIza", r"AIza[A-Za-z0-9_-]{35}(?![A-Za-z0-9_-])"),
+    _token("google-oauth-token", "ya29.", r"ya29\.[A-Za-z0-9_-]{20,2048}"),
+    _token("google-oauth-secret", "GOCSPX-", r"GOCSPX-[A-Za-z0-9_-]{28}"),
+    _token(
+        "slack-token",
+        "xoxa- xoxb- xoxe- xoxo- xoxp- xoxr- xoxs- xoxe. xoxc- xoxd- xapp-",
+        r"(?:xox[abceoprsd][-.]|xapp-)[A-Za-z0-9%.-]{10,300}",
+    ),
+    _token(
+        "slack-webhook",
+        "hooks.slack.com",
+        r"hooks\.slack\.com/(?:services|workflows|triggers)/[A-Za-z0-9/_-]{20,200}",
+    ),
+    _marked(
+        "discord-webhook",
+        "/api/webhooks/",
+        r"discord(?:app)?\.com/api/webhooks/\d{16,20}/[A-Za-z0-9_-]{60,80}",
+    ),
+    _marked(
+        "discord-bot-token",
+        ".",
+        r"[MNO][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,40}(?![A-Za-z0-9_-])",
+    ),
+    _token("stripe-key", "sk_live_ sk_test_ rk_live_ rk_test_", r"[sr]k_(?:live|test)_[A-Za-z0-9]{16,255}"),
+    _token("webhook-signing-secret", "whsec_", r"whsec_[A-Za-z0-9+/=]{24,128}"),
+    _token("twilio-key", "SK", r"SK[0-9a-f]{32}(?![A-Za-z0-9])"),
+    _token("sendgrid-key", "SG.", r"SG\.[A-Za-z0-9_-]{16,32}\.[A-Za-z0-9_-]{32,64}"),
+    _token("mailgun-key", "key-", r"key-[0-9a-f]{32}(?![A-Za-z0-9])"),
+    _marked("mailchimp-key", "-us", r"[0-9a-f]{32}-us\d{1,2}(?![A-Za-z0-9])"),
+    _token("npm-token", "npm_", r"npm_[A-Za-z0-9]{36}(?![A-Za-z0-9])"),
+    _token("pypi-token", "pypi-AgE", r"pypi-AgE[A-Za-z0-9_-]{50,1000}"),
+    _token("rubygems-key", "rubygems_", r"rubygems_[0-9a-f]{48}"),
+    _token("crates-token", "cio", r"cio[A-Za-z0-9]{32}(?![A-Za-z0-9])"),
+    _token("hugging-face-token", "hf_ api_org_", r"(?:hf_|api_org_)[A-Za-z0-9]{30,64}(?![A-Za-z0-9])"),
+    _token("databricks-token", "dapi", r"dapi[0-9a-f]{32}(?:-\d)?(?![A-Za-z0-9])"),
+    _token("digitalocean-token", "dop_v1_ doo_v1_ dor_v1_", r"do[por]_v1_[0-9a-f]{64}"),
+    _token("shopify-token", "shpat_ shpca_ shppa_ shpss_", r"shp(?:at|ca|pa|ss)_[0-9a-fA-F]{32}"),
+    _marked("telegram-bot-token", ":AA", r"\d{8,10}:AA[A-Za-z0-9_-]{33}(?![A-Za-z0-9_-])"),
+    _token("azure-storage-key", "AccountKey=", r"AccountKey=(?P<value>[A-Za-z0-9+/]{86}==)"),
+    _marked("azure-client-secret", "Q~", r"[A-Za-z0-9_~.]{3}\dQ~[A-Za-z0-9_~.-]{31,34}(?![A-Za-z0-9_~.-])"),
+    _token(
+        "json-web-token",
+        "eyJ",
+        r"eyJ[A-Za-z0-9_-]{10,512}\.eyJ[A-Za-z0-9_-]{10,8192}\.[A-Za-z0-9_-]{16,2048}",
+    ),
+    _token("vault-token", "hvs. hvb. hvr.", r"hv[sbr]\.[A-Za-z0-9_-]{24,300}"),
+    _marked("terraform-token", ".atlasv1.", r"[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_-]{60,80}"),
+    _token("doppler-token", "dp.", r"dp\.(?:pt|st|ct|sa|scim|audit)\.[A-Za-z0-9._-]{30,64}"),
+    _token(
+        "grafana-token",
+        "glc_ glsa_ glsm_",
+        r"(?:glc_[A-Za-z0-9+/=]{32,400}|gls[am]_[A-Za-z0-9]{32}_[0-9a-f]{8})",
+    ),
+    _token("sentry-token", "sntrys_ sntryu_", r"sntry[su]_[A-Za-z0-9+/=_-]{40,400}"),
+    _token("new-relic-key", "NRAK- NRII- NRJS-", r"NR(?:AK|II|JS)-[A-Za-z0-9_-]{19,64}"),
+    _token("postman-key", "PMAK-", r"PMAK-[0-9a-f]{24}-[0-9a-f]{34}"),
+    _token("linear-key", "lin_api_ lin_oauth_", r"lin_(?:api|oauth)_[A-Za-z0-9]{32,64}"),
+    _token("notion-token", "ntn_ secret_", r"(?:ntn_|secret_)[A-Za-z0-9]{40,60}(?![A-Za-z0-9])"),
+    _token("supabase-key", "sbp_ sb_secret_", r"(?:sbp_[0-9a-f]{40}|sb_secret_[A-Za-z0-9_-]{20,64})"),
+    _token("figma-token", "figd_", r"figd_[A-Za-z0-9_-]{40,64}"),
+    _token("airtable-token", "pat", r"pat[A-Za-z0-9]{14}\.[0-9a-f]{64}"),
+    _token("dropbox-token", "sl.", r"sl\.(?:u\.)?[A-Za-z0-9_-]{130,2048}"),
+    _token("square-token", "sq0atp- sq0csp- sq0idp-", r"sq0(?:atp|csp|idp)-[A-Za-z0-9_-]{22,64}"),
+    _token(
+        "atlassian-token", "ATATT3 ATCTT3 ATBB", r"(?:AT[AC]TT3[A-Za-z0-9_=-]{50,300}|ATBB[A-Za-z0-9]{32})"
+    ),
+    _token("docker-token", "dckr_pat_ dckr_oat_", r"dckr_[po]at_[A-Za-z0-9_-]{20,64}"),
+    _token("planetscale-token", "pscale_", r"pscale_(?:tkn|pw|oauth)_[A-Za-z0-9_.-]{32,64}"),
+    _token("netlify-token", "nfp_", r"nfp_[A-Za-z0-9]{36,64}"),
+    _token("fly-token", "fm1_ fm2_ fo1_", r"f[mo][12][ar]?_[A-Za-z0-9+/=_-]{40,2048}"),
+    _token("heroku-key", "HRKU-", r"HRKU-[A-Za-z0-9_-]{36,80}"),
+    _token("groq-key", "gsk_", r"gsk_[A-Za-z0-9]{40,64}"),
+    _token("xai-key", "xai-", r"xai-[A-Za-z0-9]{60,100}"),
+    _token("perplexity-key", "pplx-", r"pplx-[A-Za-z0-9]{40,64}"),
+    _token("replicate-token", "r8_", r"r8_[A-Za-z0-9]{37,40}(?![A-Za-z0-9])"),
+    _token("nvidia-key", "nvapi-", r"nvapi-[A-Za-z0-9_-]{60,80}"),
+    _token("langsmith-key", "lsv2_", r"lsv2_(?:pt|sk)_[0-9a-f]{32}_[0-9a-f]{10}"),
+    _token("facebook-token", "EAA", r"EAA[A-Za-z0-9]{90,400}(?![A-Za-z0-9])"),
+    _token("age-secret-key", "AGE-SECRET-KEY-", r"AGE-SECRET-KEY-1[A-Z0-9]{58}"),
+    _token("onepassword-token", "ops_eyJ", r"ops_eyJ[A-Za-z0-9+/=]{100,4096}"),
+    Shape(
+        "private-key",
+        ("PRIVATE KEY", "PuTTY-User-Key"),
+        re.compile(r"-----BEGIN (?:[A-Z0-9]{1,16} ){0,3}PRIVATE KEY(?: BLOCK)?-----|PuTTY-User-Key-File-\d:"),
+        is_one_word=False,
+        until="PRIVATE KEY",
+    ),
+)
+
+_NAME = (
+    r"(?:pass(?:word|wd|phrase)|passwort|contrase\u00f1a|mot de passe|pwd|secret|token|credentials?"
+    r"|(?:api|access|auth|account|secret|signing|encryption|private|master)[_ -]?key)"
+)
+_VALUE = r"(?P<value>[^\s\"'`<>,;]{8,256})"
+
+ASSIGNED = (
+    Shape(
+        "aws-secret-key",
+        ("secret",),
+        re.compile(
+            r"(?:aws[\w .-]{0,20}secret|secret[_ -]?access[_ -]?key)[\w \"'`]{0,20}"
+            r"[:=][ \"'`]{0,4}(?P<value>[A-Za-z0-9/+]{40})(?![A-Za-z0-9/+=])"
+        ),
+        is_one_word=False,
+        any_case=True,
+    ),
+    Shape(
+        "authorization",
+        ("bearer", "authorization"),
+        re.compile(
+            r"(?:\bbearer[ \t]+|\bauthorization[\"']?[ \t]*[:=][ \t]*[\"']?(?:basic|token|apikey)[ \t]+)"
+            r"(?P<value>[A-Za-z0-9_.~+/=-]{16,4096})"
+        ),
+        is_one_word=False,
+        any_case=True,
+        spares=is_placeholder,
+    ),
+    Shape(
+        "url-password",
+        ("://",),
+        re.compile(r"://[^\s/:@\"'`<>?#]{0,64}:(?P<value>[^\s/:@\"'`<>?#]{3,128})@[A-Za-z0-9\[]"),
+        is_one_word=False,
+        spares=is_plain_word,
+    ),
+    Shape(
+        "npmrc-token",
+        ("_authtoken", "_password"),
+        re.compile(r"(?::_(?:authtoken|password)[ \t]*=[ \t]*)(?P<value>[^\s\"'$]{16,512})"),
+        is_one_word=False,
+        any_case=True,
+        spares=is_placeholder,
+    ),
+    Shape(
+        "assigned-secret",
+        ("pass", "pwd", "secret", "token", "credential", "key", "contrase"),
+        re.compile(rf"(?:{_NAME})[\"'`*]{{0,4}}[ \t]{{0,4}}(?:=>|:=|[:=])[ \t]{{0,4}}[\"'`*]{{0,4}}{_VALUE}"),
+        is_one_word=False,
+        any_case=True,
+        spares=is_placeholder,
+    ),
+    Shape(
+        "told-password",
+        ("pass",),
+        re.compile(
+            rf"(?:\b(?:password|passphrase|passwort)\b[^\n.:=]{{0,40}}? (?:is|ist|was|to))"
+            rf"[ \t]{{1,4}}[\"'`*]{{0,4}}{_VALUE}"
+        ),
+        is_one_word=False,
+        any_case=True,
+        spares=is_placeholder,
+    ),
+)
+"""Secrets that are known by what stands before them."""
