@@ -1,0 +1,210 @@
+"""One memory root by its descriptor: what is there, and changes that are whole or not at all."""
+
+from __future__ import annotations
+
+import errno
+import os
+import secrets
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from extractord.edges.folder.descend import DIRECTORY, open_below
+from extractord.edges.folder.durable import sync, write_new
+from extractord.edges.folder.looking import look
+from extractord.edges.folder.opening import make_root, open_root
+from extractord.errors import StoreError
+from extractord.policy.requests import Found, PathFacts
+
+TEMPORARY = ".tmp-"
+"""How the name of an unfinished write begins: hidden, so that no memory can have it."""
+
+
+class Folder:
+    """Implements `Folder` of the ports over a descriptor that it owns."""
+
+    def __init__(self, descriptor: int, name: str) -> None:
+        self._root = descriptor
+        self._name = name
+        self._uid = os.geteuid()
+        self._device = os.fstat(descriptor).st_dev
+
+    @classmethod
+    def open(cls, path: Path, home: Path) -> Folder:
+        """Given an absolute path, open the memory root there. Raise StoreError where it may not be one."""
+        return cls(open_root(path, home), str(path))
+
+    @classmethod
+    def create(cls, path: Path, home: Path) -> Folder:
+        """Given an absolute path, open the memory root there, made (0700) where it lacks."""
+        make_root(path)
+        return cls.open(path, home)
+
+    @classmethod
+    def from_fd(cls, descriptor: int, name: str = "memory root") -> Folder:
+        """Given a descriptor that was opened and checked elsewhere, take it over."""
+        return cls(descriptor, name)
+
+    def fileno(self) -> int:
+        """Return the root's own descriptor."""
+        return self._root
+
+    def close(self) -> None:
+        """Close the descriptor; the folder is of no use any more."""
+        os.close(self._root)
+
+    def names(self) -> tuple[str, ...]:
+        """Return every Markdown file below the root, sorted.
+
+        Hidden entries, links and special files are left out. Raise StoreError for a subfolder
+        that cannot be read: it is never taken for an empty one.
+        """
+        found, waiting = list[str](), [""]
+        while waiting:
+            folder = waiting.pop()
+            with self._explained(folder or "."), self._reach(folder) as here, os.scandir(here) as entries:
+                for entry in entries:
+                    path = f"{folder}/{entry.name}" if folder else entry.name
+                    if entry.name.startswith(".") or not _is_utf8(entry.name):
+                        continue
+                    if entry.is_dir(follow_symlinks=False):
+                        waiting.append(path)
+                    elif entry.name.endswith(".md") and entry.is_file(follow_symlinks=False):
+                        found.append(path)
+        return tuple(sorted(found))
+
+    def read(self, path: str, limit: int) -> bytes:
+        """Return the bytes of a regular file. Raise StoreError for any other, or over `limit` bytes."""
+        folder, name = _split(path)
+        with self._explained(path), self._reach(folder) as here:
+            self._require_plain(path, os.stat(name, dir_fd=here, follow_symlinks=False))
+            descriptor = os.open(
+                name, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=here
+            )
+            with os.fdopen(descriptor, "rb") as file:
+                self._require_plain(path, os.fstat(descriptor))
+                content = file.read(limit + 1)
+        if len(content) > limit:
+            raise StoreError(f"{self._name}/{path} is larger than {limit} bytes")
+        return content
+
+    def facts(self, path: str) -> PathFacts:
+        """Return what stands at `path` (`` for the root): no text, no trust."""
+        if not path:
+            return PathFacts(found=Found.DIRECTORY)
+        with self._explained(path):
+            return look(self._root, path, self._uid)
+
+    def stat(self, path: str) -> tuple[int, int, int] | None:
+        """Return size, mtime in ns and inode of a regular file; None where there is none."""
+        folder, name = _split(path)
+        with self._explained(path):
+            try:
+                with self._reach(folder) as here:
+                    found = os.stat(name, dir_fd=here, follow_symlinks=False)
+            except FileNotFoundError:
+                return None
+        return (found.st_size, found.st_mtime_ns, found.st_ino) if stat.S_ISREG(found.st_mode) else None
+
+    def write(self, path: str, data: bytes) -> None:
+        """Replace the file as a whole and durably: temporary file, fsync, rename, fsync.
+
+        Folders that lack are made (0700). Raise StoreError where something other than a plain
+        file stands there: it is left as it is.
+        """
+        folder, name = _split(path)
+        with self._explained(path):
+            self._make_folders(folder)
+        with self._explained(path), self._reach(folder) as here:
+            with suppress(FileNotFoundError):
+                self._require_plain(path, os.stat(name, dir_fd=here, follow_symlinks=False))
+            temporary = f"{TEMPORARY}{secrets.token_hex(8)}"
+            try:
+                write_new(here, temporary, data)
+                os.rename(temporary, name, src_dir_fd=here, dst_dir_fd=here)
+            except OSError:
+                with suppress(FileNotFoundError):
+                    os.unlink(temporary, dir_fd=here)
+                raise
+            sync(here)
+
+    def remove(self, path: str) -> None:
+        """Unlink the file and fsync its directory; folders that it leaves empty go too."""
+        folder, name = _split(path)
+        with self._explained(path), self._reach(folder) as here:
+            self._require_plain(path, os.stat(name, dir_fd=here, follow_symlinks=False))
+            os.unlink(name, dir_fd=here)
+            sync(here)
+        while folder:
+            above, name = _split(folder)
+            with self._explained(folder), self._reach(above) as here:
+                try:
+                    os.rmdir(name, dir_fd=here)
+                except OSError as error:
+                    if error.errno in {errno.ENOTEMPTY, errno.EEXIST, errno.ENOENT}:
+                        return
+                    raise
+                sync(here)
+            folder = above
+
+    def sweep(self) -> None:
+        """Unlink the temporary files of writes that a crash cut short; the caller holds the lock."""
+        waiting = [""]
+        while waiting:
+            folder = waiting.pop()
+            with self._explained(folder or "."), self._reach(folder) as here, os.scandir(here) as entries:
+                for entry in entries:
+                    if entry.is_dir(follow_symlinks=False) and not entry.name.startswith("."):
+                        waiting.append(f"{folder}/{entry.name}" if folder else entry.name)
+                    elif entry.is_file(follow_symlinks=False) and entry.name.startswith(TEMPORARY):
+                        os.unlink(entry.name, dir_fd=here)
+
+    def _make_folders(self, folder: str) -> None:
+        """Make what lacks of a folder below the root, each durably."""
+        above = ""
+        for name in folder.split("/") if folder else ():
+            with self._reach(above) as here:
+                try:
+                    os.mkdir(name, 0o700, dir_fd=here)
+                except FileExistsError:
+                    pass
+                else:
+                    sync(here)
+            above = f"{above}/{name}" if above else name
+
+    def _require_plain(self, path: str, found: os.stat_result) -> None:
+        """Raise StoreError for what is not a regular file of ours with one name on the root's device."""
+        plain = stat.S_ISREG(found.st_mode) and found.st_nlink == 1
+        if not plain or found.st_uid != self._uid or found.st_dev != self._device:
+            raise StoreError(
+                f"{self._name}/{path} is no plain file of its owner with a single name; left as it is"
+            )
+
+    @contextmanager
+    def _reach(self, folder: str) -> Iterator[int]:
+        """Hold a descriptor of a folder below the root; OSError where there is no way to it."""
+        here = open_below(self._root, folder, DIRECTORY) if folder else os.dup(self._root)
+        try:
+            yield here
+        finally:
+            os.close(here)
+
+    @contextmanager
+    def _explained(self, path: str) -> Iterator[None]:
+        """Turn what the system says about a path into StoreError."""
+        try:
+            yield
+        except OSError as error:
+            raise StoreError(f"{self._name}/{path}: {error.strerror or error}") from error
+
+
+def _split(path: str) -> tuple[str, str]:
+    """Given a path, return its folder and its last segment."""
+    folder, _, name = path.rpartition("/")
+    return folder, name
+
+
+def _is_utf8(name: str) -> bool:
+    """True for a name that was UTF-8 on the disk."""
+    return not any("\udc80" <= char <= "\udcff" for char in name)
