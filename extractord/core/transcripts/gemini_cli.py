@@ -74,7 +74,8 @@ class GeminiReader:
 
     def __init__(self, opened: Opened, agent: str = "gemini-cli") -> None:
         """Take the cwd from the file that the agent keeps beside, where there is one."""
-        self.session: str | None = opened.path.rsplit("/", 1)[-1].partition(".")[0]
+        self.session: str | None = None
+        self._name = opened.path.rsplit("/", 1)[-1].partition(".")[0]
         self.version: str | None = None
         self.unknown: Counter[str] = Counter()
         self._agent = agent
@@ -84,7 +85,7 @@ class GeminiReader:
         self._told = Told()
         self._brought: dict[str, tuple[str, ...]] = {}
         self._live: dict[str, None] = {}
-        self._by_text: dict[tuple[str, str], str] = {}
+        self._by_words: dict[int, str] = {}
         self._answer: Entry | None = None
 
     def feed(self, record: bytes) -> Iterator[Seen]:
@@ -113,7 +114,7 @@ class GeminiReader:
         """A session's first line, again after each resume; or a document."""
         if op.sessionId != self.session:
             self.session, self._answer = op.sessionId, None
-            self._brought, self._live, self._by_text = {}, {}, {}
+            self._brought, self._live, self._by_words = {}, {}, {}
         self._subagent = self._subagent or op.kind == "subagent"
         self._place(op)
         if op.messages is None:
@@ -137,13 +138,13 @@ class GeminiReader:
         yield from self._answered()
         earlier, self._live = frozenset(self._brought), {}
         for message in messages:
-            ident, words = message.id or "", (message.type or "", text_of(message.content))
-            twin = ident if ident in earlier else self._by_text.get(words)
+            ident, words = message.id or "", _words(message)
+            twin = ident if ident in earlier else self._by_words.get(words)
             if twin is None:
                 yield from self._message(message)
             else:
                 self._brought.setdefault(ident, self._brought[twin])
-                self._by_text[words] = ident
+                self._by_words[words] = ident
                 self._live[ident] = None
         self._answer = None
 
@@ -158,7 +159,7 @@ class GeminiReader:
             del self._live[ident]
         dead = tuple(dict.fromkeys(entry for ident in idents for entry in self._brought.get(ident, ())))
         if dead:
-            yield Voided(session=self.session or "", ids=dead)
+            yield Voided(session=self.session or self._name, ids=dead)
 
     def _message(self, op: _Op) -> Iterator[Seen]:
         if not op.id:
@@ -178,7 +179,7 @@ class GeminiReader:
                 return
         results = tuple(self._results(op))
         self._live[op.id] = None
-        self._by_text[op.type, text_of(op.content)] = op.id
+        self._by_words[_words(op)] = op.id
         ids = (entry.id for entry in (*entries, *results))
         self._brought[op.id] = tuple(dict.fromkeys((*self._brought.get(op.id, ()), *ids)))
         for entry in (*entries, *(result for result in results if result.id not in self._told)):
@@ -255,15 +256,20 @@ class GeminiReader:
             origin = Origin.SUBAGENT
         ident = op.id or ""
         return Entry(
-            id=f"{self.session}/{ident}" if _DERIVED_ID.fullmatch(ident) else ident,
+            id=f"{self.session or self._name}/{ident}" if _DERIVED_ID.fullmatch(ident) else ident,
             agent=self._agent,
-            session=self.session or "",
+            session=self.session or self._name,
             role=role,
             origin=origin,
             text=text,
             time=instant(op.timestamp),
             cwd=self._cwd,
         )
+
+
+def _words(message: _Op) -> int:
+    """A mark of who said what, by which a message is known again under another id."""
+    return hash((message.type, text_of(message.content)))
 
 
 def _roots(around: Surroundings) -> tuple[str, ...]:

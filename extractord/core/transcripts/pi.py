@@ -89,8 +89,9 @@ class PiReader:
     """Folds one session file; version 1 has no ids, so its entries are keyed by their text."""
 
     def __init__(self, opened: Opened) -> None:
-        """Take the file's name as the session's until a header says it."""
-        self.session: str | None = opened.path.rsplit("/", 1)[-1].removesuffix(".jsonl")
+        """Take the file's name for the session's where no header says it."""
+        self.session: str | None = None
+        self._name = opened.path.rsplit("/", 1)[-1].removesuffix(".jsonl")
         self.version: str | None = None
         self.unknown: Counter[str] = Counter()
         self._nested = _NESTED.search(opened.path) is not None
@@ -168,7 +169,7 @@ class PiReader:
     def _prompt(self, line: _Record, entries: tuple[Entry, ...]) -> Iterator[Seen]:
         """A person's prompt: where it hangs on an earlier record, the branch after that is void."""
         if line.id and (dead := self._branches.left_behind(line.id)):
-            yield Voided(session=self.session or "", ids=dead)
+            yield Voided(session=self.session or self._name, ids=dead)
         yield from self._tell(*entries, spoken=True)
 
     def _entry(self, line: _Record, role: Role, origin: Origin, text: str) -> Entry:
@@ -182,7 +183,7 @@ class PiReader:
         return Entry(
             id=line.id or self._key(text),
             agent="pi",
-            session=self.session or "",
+            session=self.session or self._name,
             role=role,
             origin=origin,
             text=text,
@@ -192,9 +193,9 @@ class PiReader:
         )
 
     def _key(self, text: str) -> str:
-        key = text_key(text, self._texts[text])
-        self._texts[text] += 1
-        return key
+        first = text_key(text, 0)
+        self._texts[first] += 1
+        return text_key(text, self._texts[first] - 1)
 
     def _call(self, entry: str, nth: int, part: _Part) -> ToolCall:
         return tool_call(part.id or f"{entry}/{nth}", part.name or "", part.arguments, self._cwd, _TOOLS)

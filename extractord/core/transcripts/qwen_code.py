@@ -89,8 +89,9 @@ class QwenReader:
     """Folds one session file."""
 
     def __init__(self, opened: Opened) -> None:
-        """Take the file's name as the session's until a record says it."""
-        self.session: str | None = opened.path.rsplit("/", 1)[-1].partition(".")[0]
+        """Take the file's name for the session's where no record says it."""
+        self.session: str | None = None
+        self._name = opened.path.rsplit("/", 1)[-1].partition(".")[0]
         self.version: str | None = None
         self.unknown: Counter[str] = Counter()
         self._told = Told()
@@ -133,7 +134,7 @@ class QwenReader:
             yield from self._tell(*pieces(self._entry(line, Role.CONTEXT, Origin.SYNTHETIC, text), WRAPPERS))
             return
         if dead := self._branches.left_behind(line.uuid or ""):
-            yield Voided(session=self.session or "", ids=dead)
+            yield Voided(session=self.session or self._name, ids=dead)
         payload = self._payload(line)
         said = payload.displayText if payload and payload.displayText else None
         entry = self._entry(line, Role.USER, Origin.HUMAN, text)
@@ -167,7 +168,7 @@ class QwenReader:
         subtype = line.subtype or ""
         if subtype == "rewind":
             if dead := self._branches.off(line.uuid):
-                yield Voided(session=self.session or "", ids=dead)
+                yield Voided(session=self.session or self._name, ids=dead)
         elif subtype == "chat_compression":
             payload = self._payload(line)
             history = payload.compressedHistory if payload else None
@@ -188,7 +189,7 @@ class QwenReader:
         return Entry(
             id=line.uuid or "",
             agent="qwen-code",
-            session=self.session or "",
+            session=self.session or self._name,
             role=role,
             origin=origin,
             text=text,
