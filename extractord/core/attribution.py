@@ -6,6 +6,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 
 from msgspec.structs import replace
 
@@ -82,7 +83,7 @@ def index_words(shown: Sequence[Shown]) -> WindowWords:
     entries: dict[str, Heard] = {}
     stems: dict[str, Trust] = {}
     runs: dict[str, Trust] = {}
-    parts: dict[Trust, list[tuple[int, str, Shown]]] = {trust: [] for trust in _RANKS}
+    parts: dict[Trust, list[tuple[int, str, date | None]]] = {trust: [] for trust in _RANKS}
     for order, entry in enumerate(shown):
         passages: list[Passage] = []
         for text, trust in _passages(entry):
@@ -92,7 +93,7 @@ def index_words(shown: Sequence[Shown]) -> WindowWords:
                 echo = frozenset(run for run in reading.runs if run and runs.get(run) is Trust.UNTRUSTED)
             _note(reading, trust, echo, stems, runs)
             passages.append(Passage(plain(text), trust, echo))
-            parts[trust].append((order, text, entry))
+            parts[trust].append((order, text, Heard(entry, ()).said_on))
         entries[entry.label] = Heard(entry, tuple(passages))
     return WindowWords(entries, stems, runs, {trust: _said(parts[trust]) for trust in _RANKS})
 
@@ -149,19 +150,19 @@ def _note(
             runs[run] = trust
 
 
-def _said(parts: Sequence[tuple[int, str, Shown]]) -> Said:
+def _said(parts: Sequence[tuple[int, str, date | None]]) -> Said:
     texts, starts, orders = [], [], []
     values: set[str] = set()
     days: set[Day] = set()
     at = 0
-    for order, text, shown in parts:
+    for order, text, on in parts:
         part = searchable(text)
         texts.append(part)
         starts.append(at)
         orders.append(order)
         at += len(part) + 1
         values |= numbers(text)
-        days |= days_said(text, shown.entry.time.date() if shown.entry.time else None)
+        days |= days_said(text, on)
     return Said("\0".join(texts), tuple(starts), tuple(orders), frozenset(values), frozenset(days))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from unicodedata import normalize
 
 from extractord.core.folding import fold_space
@@ -39,6 +40,12 @@ class Heard:
 
     shown: Shown
     passages: tuple[Passage, ...]
+
+    @property
+    def said_on(self) -> date | None:
+        """The person's calendar day on which it was said; None where nobody knows."""
+        time = self.shown.entry.time
+        return self.shown.said_on or (time.date() if time is not None else None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -87,9 +87,8 @@ def relative_days(text: str, on: date) -> frozenset[date]:
     if not _EARLIEST <= on.year <= _LATEST:
         return frozenset()
     folded = fold(text)
-    return frozenset(
-        day for read in (_offsets, _counted, _ends, _spans, _weekdays) for day in read(folded, on)
-    )
+    found = {day for read in (_offsets, _counted, _ends, _weekdays) for day in read(folded, on)}
+    return frozenset(found.union(_spans(_END.sub(" ", folded), on)))
 
 
 def _offsets(text: str, on: date) -> Iterator[date]:

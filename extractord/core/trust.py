@@ -186,9 +186,9 @@ def _by_reckoning(name: Identifier, citation: Citation) -> Trust | None:
     """A date that a quote gives, counted from its entry's time; or the day on which it was said."""
     found: Trust | None = None
     for heard, quote in citation.quotes:
-        if heard.shown.entry.time is None:
+        on = heard.said_on
+        if on is None:
             continue
-        on = heard.shown.entry.time.date()
         said: set[Day] = {(day.year, day.month, day.day) for day in (on, *relative_days(quote, on))}
         if any(is_said(day, said) for day in name.days):
             found = _best(found, citation.trust)
