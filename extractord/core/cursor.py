@@ -22,8 +22,6 @@ class Cursor(Struct, frozen=True, kw_only=True, array_like=True):
     size: int
     """How far the file was searched for a newline; more than `offset` where a line is torn."""
     last_entry: str | None = None
-    baseline: int = 0
-    """What begins before this offset was there before us."""
 
     def encode(self) -> bytes:
         """The bytes that the ledger keeps."""
@@ -56,3 +54,8 @@ class Anew:
 
     reason: str
     """compressed, replaced, shrunk, rewritten or regrown."""
+
+
+def at_update(newest_ms: int) -> Cursor:
+    """Given the newest update that was read of a database, in ms, return the cursor that says so."""
+    return Cursor(device=0, inode=0, head=b"", before=b"", offset=newest_ms, size=newest_ms)

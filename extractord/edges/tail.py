@@ -34,7 +34,8 @@ def check(cursor: Cursor, path: str) -> Same | Grown | Anew:
     with _descriptor(path) as (file, compressed):
         found = os.fstat(file)
         if compressed:
-            return Anew("compressed")
+            stands = (found.st_dev, found.st_ino, found.st_size) == (cursor.device, cursor.inode, cursor.size)
+            return Same() if stands else Anew("compressed")
         if (found.st_dev, found.st_ino) != (cursor.device, cursor.inode):
             return Anew("replaced")
         if found.st_size < cursor.offset:
@@ -47,12 +48,13 @@ def check(cursor: Cursor, path: str) -> Same | Grown | Anew:
         return Same() if found.st_size == cursor.offset else Grown()
 
 
-def mark(path: str, offset: int, size: int = 0) -> Cursor:
+def mark(path: str, offset: int, size: int = 0, last_entry: str | None = None) -> Cursor:
     """Given a transcript and how far it was read, return its cursor.
 
-    Raise TranscriptError where there is no such file or it cannot be opened.
+    A compressed one is not read on: its cursor keeps the size of the file. Raise TranscriptError
+    where there is no such file or it cannot be opened.
     """
-    with _descriptor(path) as (file, _):
+    with _descriptor(path) as (file, compressed):
         found = os.fstat(file)
         head, before = _prints(file, offset)
         return Cursor(
@@ -61,7 +63,8 @@ def mark(path: str, offset: int, size: int = 0) -> Cursor:
             head=head,
             before=before,
             offset=offset,
-            size=max(size, offset),
+            size=found.st_size if compressed else max(size, offset),
+            last_entry=last_entry,
         )
 
 

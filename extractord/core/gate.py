@@ -1,0 +1,85 @@
+"""Whether an exchange is worth a run, asked before anything is spent."""
+
+from __future__ import annotations
+
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+
+from extractord.core.direct import under
+from extractord.core.exchanges import PROMPTS
+from extractord.core.records import Entry, Exchange, Origin
+from extractord.core.words import count_words, prose
+
+PROSE_WORDS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Nothing speaks against a run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Skip:
+    """No run for this exchange; `reason` is one of the words of DESIGN §7."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class GateSettings:
+    """What the gate has to know besides the exchange; every path as configured and as real path."""
+
+    home: str
+    memory_roots: tuple[str, ...]
+    excluded: tuple[str, ...] = ()
+    """Directories whose sessions are never read."""
+    own_sessions: frozenset[str] = frozenset()
+    own_directories: tuple[str, ...] = ()
+    """Where our own runs work, if a model is reached through an agent."""
+    own_marker: str = ""
+    """What stands in each of our briefs; empty: nothing does."""
+
+
+def gate(exchange: Exchange, settings: GateSettings, seen: AbstractSet[str]) -> Run | Skip:
+    """Given an exchange that ended and the prompts that other sessions had first, return what to do.
+
+    The first reason counts: excluded, own_run, direct_write, no_prose, already_seen (DESIGN §7).
+    """
+    prompts = [entry for entry in exchange.entries if entry.origin in PROMPTS]
+    if _is_excluded(exchange, settings):
+        return Skip("excluded")
+    if _is_own(exchange, prompts, settings):
+        return Skip("own_run")
+    if _writes_memory(exchange, settings):
+        return Skip("direct_write")
+    if not any(count_words(prose(prompt)) >= PROSE_WORDS for prompt in prompts):
+        return Skip("no_prose")
+    if all(prompt.id in seen for prompt in prompts):
+        return Skip("already_seen")
+    return Run()
+
+
+def _is_excluded(exchange: Exchange, settings: GateSettings) -> bool:
+    return exchange.cwd is not None and under(exchange.cwd, settings.excluded, settings.home)
+
+
+def _is_own(exchange: Exchange, prompts: list[Entry], settings: GateSettings) -> bool:
+    if exchange.session in settings.own_sessions:
+        return True
+    if exchange.cwd is not None and under(exchange.cwd, settings.own_directories, settings.home):
+        return True
+    return bool(settings.own_marker) and any(settings.own_marker in prompt.text for prompt in prompts)
+
+
+def _writes_memory(exchange: Exchange, settings: GateSettings) -> bool:
+    """A call whose outcome is unknown counts only where no call of the exchange has one.
+
+    So it counts for an agent that records no results, and not for a call that was interrupted.
+    """
+    calls = [call for entry in exchange.entries if entry.origin is not Origin.COPIED for call in entry.calls]
+    succeeded = (True,) if any(call.ok is not None for call in calls) else (True, None)
+    return any(
+        call.writes and call.ok in succeeded and under(path, settings.memory_roots, settings.home)
+        for call in calls
+        for path in call.paths
+    )

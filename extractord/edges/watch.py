@@ -1,0 +1,178 @@
+"""Says which transcripts were touched: as the system reports it, and by looking again."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import sys
+import time
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from pathlib import Path
+
+from watchfiles import awatch
+
+from extractord.core.transcripts.source import Source
+
+Touched = tuple[Source, str]
+Stamp = tuple[int, int, int]
+
+_DEBOUNCE_MS = 50
+_STEP_MS = 10
+_TICK_S = 1.0
+_POLL_S = 2.0
+_POLL_SHARE = 50
+"""Polling rests this many times as long as a look took: at most a fiftieth of a core."""
+_FLOOD = 4000
+"""So many changes at once may have overrun the system's buffer: look at everything."""
+_BESIDE = ("-wal", "-shm", "-journal")
+_NETWORK = frozenset(
+    {"nfs", "nfs4", "cifs", "smb3", "9p", "afs", "ceph", "drvfs", "virtiofs", "vboxsf", "fuse.sshfs"}
+)
+"""File systems where what another machine writes is not reported here."""
+
+
+def scan(source: Source, root: str) -> dict[str, Stamp]:
+    """Given a source and one of its folders, return its transcripts with size, mtime in ns and inode.
+
+    Oldest change first. Links are not followed, though the folder itself may be one. What vanishes
+    meanwhile or cannot be looked at is left out.
+    """
+    found: dict[str, Stamp] = {}
+    for folder, _, files in os.walk(root):
+        for file in files:
+            path = f"{folder}/{file}"
+            if source.belongs(path[len(root) + 1 :]):
+                with contextlib.suppress(OSError):
+                    state = os.stat(path)  # noqa: PTH116 - ten thousand of them
+                    found[path] = state.st_size, state.st_mtime_ns, state.st_ino
+    return dict(sorted(found.items(), key=lambda item: item[1][1]))
+
+
+class Watch:
+    """The folders of all sources; those that are not there yet are looked for every second."""
+
+    def __init__(
+        self,
+        roots: Iterable[Touched],
+        *,
+        polling: bool,
+        rescan_s: float,
+        warn: Callable[[str], None],
+    ) -> None:
+        """Given each source with its folders, resolve links; `warn` is told of what is slower for a reason.
+
+        `polling` looks every few seconds instead of asking the system; folders on network file
+        systems are polled anyway. `rescan_s` is how often everything is looked at again.
+        """
+        self._roots = tuple(dict.fromkeys((source, str(Path(root).resolve())) for source, root in roots))
+        self._polling = polling
+        self._rescan_s = rescan_s
+        self._warn = warn
+        self._stamps: dict[Touched, Stamp] = {}
+
+    async def touched(self, stop: asyncio.Event) -> AsyncIterator[set[Touched]]:
+        """Yield transcripts that changed, all of them first; end when `stop` is set.
+
+        One that is gone is yielded too.
+        """
+        while not stop.is_set():
+            present = self._present()
+            reported = {root for _, root in present if not self._is_polled(root)}
+            looked, rest_s = 0.0, 0.0
+            async for changed in self._reported(reported, stop):
+                is_flood = len(changed) > _FLOOD
+                touched = set() if is_flood else await asyncio.to_thread(self._transcripts, changed)
+                if is_flood or time.monotonic() - looked >= rest_s:
+                    began = time.monotonic()
+                    touched |= await asyncio.to_thread(self._look)
+                    looked = time.monotonic()
+                    is_slow = len(reported) < len({root for _, root in present})
+                    rest_s = max(_POLL_S, _POLL_SHARE * (looked - began)) if is_slow else self._rescan_s
+                if touched:
+                    yield touched
+                if self._present() != present:
+                    break
+
+    async def _reported(self, roots: set[str], stop: asyncio.Event) -> AsyncIterator[set[str]]:
+        """Paths that the system reports, and an empty set at once and every second."""
+        yield set()
+        try:
+            if roots:
+                async for changes in awatch(
+                    *sorted(roots),
+                    watch_filter=None,
+                    debounce=_DEBOUNCE_MS,
+                    step=_STEP_MS,
+                    stop_event=stop,
+                    rust_timeout=int(_TICK_S * 1000),
+                    yield_on_timeout=True,
+                    force_polling=False,
+                    ignore_permission_denied=True,
+                ):
+                    yield {path for _, path in changes}
+                return
+        except FileNotFoundError:
+            pass
+        except (OSError, RuntimeError) as error:
+            self._polling = True
+            self._warn(
+                f"transcripts are polled: the system watches no more folders ({error}); "
+                "raise fs.inotify.max_user_watches and max_user_instances with sysctl, then restart"
+            )
+        while not stop.is_set():
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(stop.wait(), _TICK_S)
+            yield set()
+            if roots:
+                return
+
+    def _present(self) -> tuple[Touched, ...]:
+        return tuple((source, root) for source, root in self._roots if Path(root).is_dir())
+
+    def _is_polled(self, root: str) -> bool:
+        return self._polling or _file_system(root) in _NETWORK
+
+    def _look(self) -> set[Touched]:
+        """Look at everything; what is not as it was the last time was touched."""
+        stamps = {
+            (source, path): stamp
+            for source, root in self._roots
+            for path, stamp in scan(source, root).items()
+        }
+        before, self._stamps = self._stamps, stamps
+        return {key for key in {**before, **stamps} if before.get(key) != stamps.get(key)}
+
+    def _transcripts(self, paths: set[str]) -> set[Touched]:
+        """The transcripts among changed paths, and all those in changed folders."""
+        return {touched for path in paths for touched in self._transcripts_at(path)}
+
+    def _transcripts_at(self, path: str) -> Iterator[Touched]:
+        for ending in _BESIDE:
+            path = path.removesuffix(ending)
+        for source, root in self._roots:
+            if not path.startswith(root + "/"):
+                continue
+            if source.belongs(path[len(root) + 1 :]):
+                yield source, path
+            elif Path(path).is_dir():
+                for folder, _, files in os.walk(path):
+                    for file in files:
+                        found = f"{folder}/{file}"
+                        if source.belongs(found[len(root) + 1 :]):
+                            yield source, found
+
+
+def _file_system(path: str) -> str:
+    """The type of the file system that a path is on; empty where the platform does not say."""
+    if sys.platform != "linux":
+        return ""
+    best = "", ""
+    for line in (
+        Path("/proc/self/mountinfo").read_text(encoding="utf-8", errors="surrogateescape").splitlines()
+    ):
+        fields, _, rest = line.partition(" - ")
+        place = fields.split()[4].encode().decode("unicode_escape").rstrip("/")
+        if (path == place or path.startswith(place + "/")) and len(place) >= len(best[0]):
+            best = place, rest.split()[0]
+    return best[1]

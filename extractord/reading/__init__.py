@@ -1,0 +1,274 @@
+"""Reading: a transcript was touched, and becomes windows."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from extractord.core.cursor import Same, at_update, decode_cursor
+from extractord.core.gate import GateSettings
+from extractord.core.ports import Baseline, Ranges
+from extractord.core.transcripts.source import Container, Source
+from extractord.edges.tables import Tables
+from extractord.edges.tail import check
+from extractord.edges.watch import scan
+from extractord.errors import TranscriptError
+from extractord.reading.baseline import Note, cut_of, note, session_of, survey
+from extractord.reading.families import Family, Name, container_of, name_of, paths_of
+from extractord.reading.gating import Come, Gating, Resolve
+
+_WARM = 64
+_CRASHED = 10
+"""An agent that writes a turn's end and did not for this many times `settle_s` has died."""
+
+
+class Reading:
+    """From touched paths to windows; keeps the readers of the last 64 families warm."""
+
+    def __init__(
+        self,
+        ranges: Ranges,
+        resolve: Resolve,
+        settings: GateSettings,
+        *,
+        settle_s: float,
+        copy_dir: str,
+        headless: frozenset[str] = frozenset(),
+        transaction: Callable[[], AbstractContextManager[None]] = nullcontext,
+    ) -> None:
+        """Begin cold.
+
+        `settle_s` is the quiet that ends an exchange; `copy_dir` takes copies of databases;
+        `headless` names agents whose prompts come from a program.
+        """
+        self._ranges = ranges
+        self._gating = Gating(ranges, resolve, settings)
+        self._settle = timedelta(seconds=settle_s)
+        self._copy_dir = copy_dir
+        self._headless = headless
+        self._transaction = transaction
+        self._warm: OrderedDict[Name, Family] = OrderedDict()
+        self._names: dict[tuple[str, str], dict[Name, Source]] = {}
+        self._stirred: dict[Name, tuple[Source, datetime]] = {}
+        self._open: set[Name] = set()
+        self._since: dict[str, int] = {}
+        self._lock = asyncio.Lock()
+
+    async def begin(self, source: Source, root: str) -> int | None:
+        """Given a source's folder for the first time, all that is there becomes baseline.
+
+        Return the number of its transcripts, None where the folder is known. What cannot be read is
+        baseline at its size.
+        """
+        root = _resolved(root)
+        if self._ranges.known_root(source.agent, root):
+            return None
+        found = await asyncio.to_thread(scan, source, root)
+        notes: list[Note] = []
+        for path, (size, _, _) in found.items():
+            try:
+                notes += await survey(source, path, self._copy_dir)
+            except TranscriptError:
+                place = Baseline(path=path, offset=size, last_entry=None)
+                notes.append(Note(sessions=frozenset({path}), place=place))
+            await asyncio.sleep(0)
+        with self._transaction():
+            note(self._ranges, source.agent, notes)
+            self._ranges.note_root(source.agent, root)
+        return len(found)
+
+    async def touched(self, source: Source, path: str, now: datetime) -> tuple[Come, ...]:
+        """Given a transcript that changed, return what comes of its sessions: windows and skips.
+
+        A file that is gone gives nothing: it is found where it went. Raise TranscriptError.
+        """
+        path = _located(path)
+        async with self._lock:
+            sessions: dict[str, None] = {}
+            if container_of(source, path) is Container.ROWS:
+                names, newest = await self._rows_touched(source, path)
+            else:
+                names, newest = [name_of(source, path)], 0
+            for name in names:
+                if name not in self._warm and all(self._is_read(each) for each in paths_of(name)):
+                    continue
+                sessions.update(dict.fromkeys(await self._advance(source, name, now)))
+            come = [each for session in sessions for each in await self._come(source.agent, session, now)]
+            if newest:
+                self._rows_read(source, path, newest)
+            return tuple(come)
+
+    async def again(self, agent: str, session: str, now: datetime) -> tuple[Come, ...]:
+        """Given a session whose range was closed or released, return what comes of it now."""
+        async with self._lock:
+            return tuple(await self._come(agent, session, now))
+
+    async def quiet(self, now: datetime) -> tuple[Come, ...]:
+        """Return what comes of exchanges under way that nothing was added to for long enough."""
+        async with self._lock:
+            come: list[Come] = []
+            for name, (source, stirred) in tuple(self._stirred.items()):
+                if now - stirred < self._settle * (_CRASHED if source.writes_turn_end else 1):
+                    continue
+                if name not in self._warm:
+                    await self._advance(source, name, now)
+                self._stirred.pop(name, None)
+                family = self._warm.get(name)
+                if family is not None:
+                    family.settle()
+                    for session in tuple(family.sessions):
+                        come += await self._come(source.agent, session, now)
+            return tuple(come)
+
+    async def at_rest(
+        self, source: Source, paths: Sequence[str], now: datetime
+    ) -> AsyncIterator[Come | TranscriptError]:
+        """Given transcripts that nobody writes any more, yield what comes of them, baseline included.
+
+        A transcript that cannot be read is yielded as its error; the others go on.
+        """
+        groups: dict[str, dict[Name, None]] = {}
+        for path in map(_located, paths):
+            try:
+                for session, name in await self._at_rest_names(source, path):
+                    groups.setdefault(session, {})[name] = None
+            except TranscriptError as error:
+                yield error
+        for group in groups.values():
+            families: list[Family] = []
+            for name in group:
+                family = self._cold(source, name)
+                try:
+                    for path in paths_of(name):
+                        await family.read_on(path)
+                    family.take_last_lines()
+                    family.settle()
+                    families.append(family)
+                except TranscriptError as error:
+                    yield error
+            for session in dict.fromkeys(session for family in families for session in family.sessions):
+                parts = [family.sessions[session] for family in families if session in family.sessions]
+                for each in self._gating.come(source.agent, session, parts, now):
+                    yield each
+
+    async def _at_rest_names(self, source: Source, path: str) -> list[tuple[str, Name]]:
+        match container_of(source, path):
+            case Container.ROWS:
+                names, _ = await self._rows_touched(source, path, 0)
+                return [(name.session or path, name) for name in names]
+            case Container.LINES:
+                return [(await session_of(source, path), name_of(source, path))]
+            case Container.DOCUMENT:
+                name = name_of(source, path)
+                return [(name.folder + name.files, name)]
+
+    def _is_read(self, path: str) -> bool:
+        """True if the cursor in the ledger says that there is nothing new."""
+        cursor = decode_cursor(self._ranges.cursor(path))
+        return cursor is not None and bool(cursor.inode) and isinstance(check(cursor, path), Same)
+
+    def _cold(self, source: Source, name: Name) -> Family:
+        def closed(session: str) -> Iterable[str]:
+            return self._gating.closed(source.agent, session)
+
+        headless = source.agent in self._headless
+        return Family(source, name, closed=closed, headless=headless, copy_dir=self._copy_dir)
+
+    async def _advance(self, source: Source, name: Name, now: datetime) -> tuple[str, ...]:
+        """Read a family on, from the start where it is cold; return its sessions if anything came."""
+        paths = paths_of(name)
+        family = self._warm.pop(name, None)
+        if not paths:
+            self._lose(name)
+            return ()
+        if family is None or not family.goes_on(paths):
+            family, stirred = self._cold(source, name), min(now, _changed(paths))
+        else:
+            stirred = now
+        has_come = False
+        for path in paths:
+            if path in family.cursors:
+                has_come = await family.read_on(path) or has_come
+            else:
+                session = name.session or await session_of(source, path)
+                cut = await cut_of(source, path, session, self._ranges)
+                has_come = await family.read_on(path, cut) or has_come
+        self._warm[name] = family
+        while len(self._warm) > _WARM:
+            self._warm.popitem(last=False)
+        for session in family.sessions:
+            self._names.setdefault((source.agent, session), {})[name] = source
+        if not family.under_way:
+            self._stirred.pop(name, None)
+        elif has_come:
+            self._stirred[name] = source, stirred
+        return tuple(family.sessions) if has_come else ()
+
+    async def _come(self, agent: str, session: str, now: datetime) -> list[Come]:
+        names = self._names.get((agent, session), {})
+        for name, source in tuple(names.items()):
+            warm = self._warm.get(name)
+            if warm is None or (
+                session in warm.sessions and self._gating.is_reopened(warm.sessions[session])
+            ):
+                self._warm.pop(name, None)
+                await self._advance(source, name, now)
+        families = {name: self._warm[name] for name in names if name in self._warm}
+        parts = [family.sessions[session] for family in families.values() if session in family.sessions]
+        come = self._gating.come(agent, session, parts, now)
+        for name, family in families.items():
+            self._keep_cursors(agent, name, family)
+        return come
+
+    def _keep_cursors(self, agent: str, name: Name, family: Family) -> None:
+        """What was read is closed last: cursors move when nothing before them is open."""
+        if not family.is_closed:
+            self._open.add(name)
+            return
+        self._open.discard(name)
+        session = next(iter(family.sessions), None)
+        for path, cursor in family.cursors.items():
+            self._ranges.save_cursor(path, agent, session, cursor.encode())
+
+    def _lose(self, name: Name) -> None:
+        self._stirred.pop(name, None)
+        self._open.discard(name)
+        for names in self._names.values():
+            names.pop(name, None)
+
+    async def _rows_touched(
+        self, source: Source, path: str, begin: int | None = None
+    ) -> tuple[list[Name], int]:
+        """The families of sessions updated since the last look, and the newest update in ms."""
+        if source.rows is None:
+            raise TranscriptError(f"{path}: nobody said how {source.agent}'s database is asked")
+        if begin is None:
+            cursor = decode_cursor(self._ranges.cursor(path))
+            begin = self._since.get(path, cursor.offset if cursor else 0)
+        found = await asyncio.to_thread(Tables(path, source.rows, self._copy_dir).touched, begin)
+        newest = max((ms for _, ms in found), default=begin)
+        return [name_of(source, path, session) for session, _ in found], newest
+
+    def _rows_read(self, source: Source, path: str, newest: int) -> None:
+        self._since[path] = newest
+        own = name_of(source, path)
+        if not any((name.folder, name.files) == (own.folder, own.files) for name in self._open):
+            self._ranges.save_cursor(path, source.agent, None, at_update(newest).encode())
+
+
+def _located(path: str) -> str:
+    """The path by its real folder: a folder that is reached in two ways is one."""
+    place = Path(path)
+    return str(place.parent.resolve() / place.name)
+
+
+def _resolved(root: str) -> str:
+    return str(Path(root).resolve())
+
+
+def _changed(paths: Iterable[str]) -> datetime:
+    return datetime.fromtimestamp(max(Path(path).stat().st_mtime for path in paths), UTC)

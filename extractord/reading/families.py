@@ -1,0 +1,233 @@
+"""Transcripts that are folded together: the files of a session, or its rows in a database."""
+
+from __future__ import annotations
+
+import asyncio
+import glob
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from extractord.core.cursor import Anew, Cursor, Same
+from extractord.core.exchanges import Session
+from extractord.core.ports import Reader
+from extractord.core.records import Entry, Origin, Seen
+from extractord.core.transcripts.source import Container, Opened, Source
+from extractord.edges.tables import Tables
+from extractord.edges.tail import Tail, check, document, mark
+from extractord.errors import TranscriptError
+
+_BESIDE_BYTES = 1024 * 1024
+_COMPRESSED = ".zst"
+_MEMBERS = (".jsonl", ".json")
+"""What a glob may find; others are copies put aside (`.jsonl.deleted.1`)."""
+
+
+class Name(Struct, frozen=True, kw_only=True):
+    """What a family is known by."""
+
+    agent: str
+    folder: str
+    files: str
+    """A glob: for one file, or the source's for the files of one session."""
+    is_glob: bool = False
+    session: str | None = None
+    """Of rows: which."""
+
+
+class Cut(Struct, frozen=True, kw_only=True):
+    """Where a transcript's baseline ends: after one of these entries, else at this place.
+
+    The place is a byte offset in a transcript of lines, else a number of entries.
+    """
+
+    after: frozenset[str] = frozenset()
+    place: int = 0
+
+
+NO_CUT = Cut()
+
+
+def name_of(source: Source, path: str, session: str | None = None) -> Name:
+    """Given a transcript's path, return its family's name; a compressed one is its plain twin's."""
+    place = Path(path.removesuffix(_COMPRESSED))
+    glob_of_session = source.family(place.name)
+    return Name(
+        agent=source.agent,
+        folder=str(place.parent),
+        files=glob_of_session or glob.escape(place.name),
+        is_glob=glob_of_session is not None,
+        session=session,
+    )
+
+
+def paths_of(name: Name) -> tuple[str, ...]:
+    """The family's files as they are now, in the order of their names, each under one name only."""
+    patterns = (name.files, name.files + _COMPRESSED)
+    found = {file for each in patterns for file in glob.iglob(each, root_dir=name.folder)}  # noqa: PTH207 - names
+    plain = {file.removesuffix(_COMPRESSED): file for file in sorted(found, reverse=True)}
+    return tuple(
+        str(Path(name.folder, plain[file]))
+        for file in sorted(plain)
+        if not name.is_glob or file.endswith(_MEMBERS)
+    )
+
+
+def container_of(source: Source, path: str) -> Container:
+    """Given a path, say how records stand in it; a compressed transcript is like its plain twin."""
+    return source.container(path.removesuffix(_COMPRESSED))
+
+
+def opened(source: Source, path: str) -> Opened:
+    """Given a transcript about to be read, return it with what its reader needs from beside it."""
+    folder = Path(path).parent
+    beside: dict[str, bytes] = {}
+    for name in source.beside:
+        try:
+            with (folder / name).open("rb") as file:
+                beside[name] = file.read(_BESIDE_BYTES)
+        except OSError:
+            continue
+    return Opened(path=path, beside=beside)
+
+
+class Family:
+    """Readers and cursors of files that are folded into the same sessions."""
+
+    def __init__(
+        self,
+        source: Source,
+        name: Name,
+        *,
+        closed: Callable[[str], Iterable[str]],
+        headless: bool,
+        copy_dir: str,
+    ) -> None:
+        """Begin cold; `closed` gives the closed exchanges of a session when it is first met."""
+        self.source = source
+        self.name = name
+        self.sessions: dict[str, Session] = {}
+        self.cursors: dict[str, Cursor] = {}
+        self.last_entries: dict[str, str] = {}
+        self._readers: dict[str, Reader] = {}
+        self._tails: dict[str, Tail] = {}
+        self._closed = closed
+        self._headless = headless
+        self._copy_dir = copy_dir
+
+    def goes_on(self, paths: tuple[str, ...]) -> bool:
+        """True if these files are the ones that were read, grown or followed by others."""
+        known = tuple(self.cursors)
+        if paths[: len(known)] != known:
+            return False
+        if any(container_of(self.source, path) is not Container.LINES for path in paths):
+            return not known
+        return not any(isinstance(check(self.cursors[path], path), Anew) for path in known)
+
+    async def read_on(self, path: str, cut: Cut = NO_CUT) -> bool:
+        """Fold in what a file has that was not read yet; return True if there was something.
+
+        Raise TranscriptError where it cannot be read, or holds nothing of this agent.
+        """
+        cursor = self.cursors.get(path)
+        if cursor is not None and isinstance(check(cursor, path), Same):
+            return False
+        reader = self._readers.get(path)
+        if reader is None:
+            reader = self._readers[path] = self.source.reader(opened(self.source, path))
+        match container_of(self.source, path):
+            case Container.LINES:
+                tail = self._tails[path] = Tail(path, cursor)
+                fed = await self._read_lines(path, reader, tail, cut)
+                at, size = tail.lines.offset, tail.lines.size
+            case Container.DOCUMENT:
+                whole = await document(path)
+                fed, at, size = 1, len(whole), len(whole)
+                self._apply_all(list(reader.feed(whole)), path, cut)
+            case Container.ROWS:
+                await self._read_rows(path, reader, cut)
+                return True
+        if fed and reader.session is None and reader.unknown.total() >= fed:
+            raise TranscriptError(
+                f"{path}: nothing in it is a record of {self.source.agent}; name its agent, or remove it"
+            )
+        self.cursors[path] = mark(path, at, size, self.last_entries.get(path))
+        return True
+
+    def take_last_lines(self) -> None:
+        """Nobody writes any more: take last lines without a newline, where they are whole."""
+        for path, tail in self._tails.items():
+            line = tail.last_line()
+            for seen in self._readers[path].feed(line) if line else ():
+                self._apply(seen, path)
+
+    def settle(self) -> None:
+        """Nothing came for long: take what readers held back, and end the exchange under way."""
+        for path, reader in self._readers.items():
+            for seen in reader.settle():
+                self._apply(seen, path)
+        for session in self.sessions.values():
+            session.quiet()
+
+    @property
+    def under_way(self) -> bool:
+        """True if an exchange has not ended."""
+        return any(session.under_way for session in self.sessions.values())
+
+    @property
+    def is_closed(self) -> bool:
+        """True if every exchange of it is closed or baseline."""
+        return not any(session.exchanges() for session in self.sessions.values())
+
+    async def _read_lines(self, path: str, reader: Reader, tail: Tail, cut: Cut) -> int:
+        fed = 0
+        awaited = set(cut.after)
+        feed, apply = reader.feed, self._apply
+        async for lines, after in tail.batches(pause_at=cut.place):
+            for line in lines:
+                for seen in feed(line) if line else ():
+                    apply(seen, path)
+                    if awaited and isinstance(seen, Entry) and seen.id in awaited:
+                        awaited.remove(seen.id)
+                        self._was_before(path)
+            fed += len(lines)
+            if after <= cut.place:
+                self._was_before(path)
+            await asyncio.sleep(0)
+        return fed
+
+    async def _read_rows(self, path: str, reader: Reader, cut: Cut) -> None:
+        if self.source.rows is None or self.name.session is None:
+            raise TranscriptError(f"{path}: nobody said how {self.source.agent}'s database is asked")
+        tables = Tables(path, self.source.rows, self._copy_dir)
+        records = await asyncio.to_thread(tables.records, self.name.session)
+        self._apply_all([seen for record in records for seen in reader.feed(record)], path, cut)
+
+    def _apply_all(self, found: list[Seen], path: str, cut: Cut) -> None:
+        first: dict[str, int] = {}
+        for nth, seen in enumerate(found, 1):
+            if isinstance(seen, Entry) and seen.id in cut.after:
+                first.setdefault(seen.id, nth)
+        place = max(first.values(), default=cut.place)
+        for seen in found[:place]:
+            self._apply(seen, path)
+        self._was_before(path)
+        for seen in found[place:]:
+            self._apply(seen, path)
+
+    def _apply(self, seen: Seen, path: str) -> None:
+        session = self.sessions.get(seen.session)
+        if session is None:
+            agent = self.source.agent
+            session = self.sessions[seen.session] = Session(agent, seen.session, self._closed(seen.session))
+        if isinstance(seen, Entry):
+            self.last_entries[path] = seen.id
+            if self._headless and seen.origin is Origin.HUMAN:
+                seen = replace(seen, origin=Origin.HEADLESS)
+        session.apply(seen, path)
+
+    def _was_before(self, path: str) -> None:
+        for session in self.sessions.values():
+            session.was_before(path)

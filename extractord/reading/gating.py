@@ -1,0 +1,90 @@
+"""A session's ended exchanges through the gate: those that run are its windows, the others close."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from datetime import datetime
+
+from extractord.core.events import Skipped
+from extractord.core.exchanges import Session, merged
+from extractord.core.gate import GateSettings, Run, Skip, gate
+from extractord.core.ports import Ranges
+from extractord.core.records import Exchange, Project, Window
+
+Resolve = Callable[[str, str, str], Project]
+"""Given agent, session and directory, the project; of a session without a directory: the home."""
+Come = Window | Skipped
+"""What comes of a touched transcript."""
+
+_CLOSED = ("closed", "baseline")
+
+
+class Gating:
+    """Asks ledger, project and gate about exchanges, and remembers what was offered."""
+
+    def __init__(self, ranges: Ranges, resolve: Resolve, settings: GateSettings) -> None:
+        """Begin with nothing offered."""
+        self._ranges = ranges
+        self._resolve = resolve
+        self._settings = settings
+        self._first: dict[tuple[str, str], str] = {}
+        self._offered: dict[tuple[str, str], dict[str, Project]] = {}
+
+    def closed(self, agent: str, session: str) -> frozenset[str]:
+        """The exchanges of a session that are not to be read again."""
+        states = self._ranges.states(agent, session)
+        return frozenset(key for key, state in states.items() if state.state in _CLOSED)
+
+    def is_reopened(self, part: Session) -> bool:
+        """True if the ledger opened an exchange again that was dropped as closed."""
+        return not part.closed <= self.closed(part.agent, part.session)
+
+    def come(self, agent: str, session: str, parts: Iterable[Session], now: datetime) -> list[Come]:
+        """Given a session as it was folded, return its windows, one a project, and what was skipped.
+
+        Skipped exchanges are closed in the ledger. A project that was offered something and has
+        nothing any more gets a window without exchanges.
+        """
+        parts = tuple(parts)
+        states = self._ranges.states(agent, session)
+        closed = [key for key, state in states.items() if state.state in _CLOSED]
+        waiting = [
+            exchange
+            for exchange in merged(parts)
+            if exchange.ended and (exchange.key not in states or states[exchange.key].state == "open")
+        ]
+        seen = self._seen(agent, session, waiting)
+        projects: dict[str, Project] = {}
+        passed: dict[str, list[Exchange]] = {}
+        skipped: list[Come] = []
+        for exchange in waiting:
+            match gate(exchange, self._settings, seen):
+                case Skip(reason):
+                    self._ranges.close(agent, session, [exchange.key], reason, now)
+                    closed.append(exchange.key)
+                    skipped.append(
+                        Skipped(at=now, agent=agent, session=session, exchange=exchange.key, reason=reason)
+                    )
+                case Run():
+                    project = self._resolve(agent, session, exchange.cwd or self._settings.home)
+                    projects[project.slug] = project
+                    passed.setdefault(project.slug, []).append(exchange)
+                    self._first.setdefault((agent, exchange.key), session)
+        for part in parts:
+            part.forget(closed)
+        before = self._offered.pop((agent, session), {})
+        if projects:
+            self._offered[agent, session] = projects
+        return [
+            *skipped,
+            *(
+                Window(agent=agent, session=session, project=project, exchanges=tuple(passed.get(slug, ())))
+                for slug, project in {**before, **projects}.items()
+            ),
+        ]
+
+    def _seen(self, agent: str, session: str, waiting: Iterable[Exchange]) -> frozenset[str]:
+        """Prompts that another session had first, by the ledger or by what was offered."""
+        keys = [exchange.key for exchange in waiting]
+        offered = [key for key in keys if self._first.get((agent, key), session) != session]
+        return self._ranges.elsewhere(agent, session, keys).union(offered) if keys else frozenset()

@@ -1,0 +1,163 @@
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import aclosing, asynccontextmanager
+from pathlib import Path
+
+import jsonl_agent
+import pytest
+
+from extractord.core.transcripts.source import Source
+from extractord.edges.watch import Watch, scan
+
+Next = Callable[[], "asyncio.Future[set[str]]"]
+
+
+@asynccontextmanager
+async def watched(
+    roots: Iterable[tuple[Source, str]], *, polling: bool = False
+) -> AsyncIterator[asyncio.Queue[set[str]]]:
+    """What the watch yields, by file name, in a queue."""
+    said: asyncio.Queue[set[str]] = asyncio.Queue()
+    stop = asyncio.Event()
+    warnings: list[str] = []
+
+    async def pump() -> None:
+        watch = Watch(roots, polling=polling, rescan_s=600, warn=warnings.append)
+        async with aclosing(watch.touched(stop)) as touched:
+            async for each in touched:
+                said.put_nowait({Path(path).name for _, path in each})
+
+    task = asyncio.create_task(pump())
+    yield said
+    stop.set()
+    await asyncio.wait_for(task, 5)
+    assert warnings == []
+
+
+async def until(said: asyncio.Queue[set[str]], name: str, within_s: float = 5) -> None:
+    async with asyncio.timeout(within_s):
+        while name not in await said.get():
+            pass
+
+
+def root_of(path: Path) -> tuple[Source, str]:
+    return jsonl_agent.source(str(path)), str(path)
+
+
+async def test_everything_is_said_first_and_then_what_changes(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").touch()
+    (tmp_path / "notes.txt").touch()
+    async with watched([root_of(tmp_path)]) as said:
+        assert await said.get() == {"a.jsonl"}
+        await asyncio.sleep(0.3)
+        (tmp_path / "notes.txt").write_text("not a transcript")
+        (tmp_path / "b.jsonl").write_text("x")
+        assert await said.get() == {"b.jsonl"}
+        (tmp_path / "a.jsonl").unlink()
+        assert await said.get() == {"a.jsonl"}
+
+
+async def test_an_append_is_said_within_a_tenth_of_a_second(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.touch()
+    async with watched([root_of(tmp_path)]) as said:
+        await said.get()
+        await asyncio.sleep(0.3)
+        waits = []
+        for _ in range(7):
+            began = time.monotonic()
+            with path.open("a") as file:
+                file.write("x\n")
+            await until(said, "a.jsonl")
+            waits.append(time.monotonic() - began)
+            await asyncio.sleep(0.1)
+        assert sorted(waits)[3] < 0.1
+
+
+async def test_folders_that_appear_are_watched_with_what_is_in_them(tmp_path: Path) -> None:
+    root = tmp_path / "not" / "yet"
+    async with watched([root_of(root)]) as said:
+        await asyncio.sleep(0.1)
+        root.mkdir(parents=True)
+        (root / "a.jsonl").touch()
+        await until(said, "a.jsonl")
+        await asyncio.sleep(0.3)
+        deep = root / "x" / "y"
+        deep.mkdir(parents=True)
+        (deep / "b.jsonl").touch()
+        await until(said, "b.jsonl")
+        await asyncio.sleep(0.1)
+        (deep / "b.jsonl").write_text("x")
+        await until(said, "b.jsonl")
+
+
+async def test_a_folder_moved_in_is_said_with_what_is_in_it(tmp_path: Path) -> None:
+    root, aside = tmp_path / "root", tmp_path / "aside"
+    root.mkdir()
+    aside.mkdir()
+    (aside / "a.jsonl").touch()
+    async with watched([root_of(root)]) as said:
+        await asyncio.sleep(0.3)
+        aside.rename(root / "moved")
+        await until(said, "a.jsonl")
+
+
+async def test_a_linked_root_is_watched_once_by_its_real_path(tmp_path: Path) -> None:
+    real = tmp_path / "real"
+    real.mkdir()
+    (tmp_path / "link").symlink_to(real)
+    source = jsonl_agent.source("")
+    stop = asyncio.Event()
+    watch = Watch(
+        [(source, str(tmp_path / "link")), (source, str(real))], polling=False, rescan_s=600, warn=print
+    )
+    (real / "a.jsonl").touch()
+    async with aclosing(watch.touched(stop)) as touched:
+        assert await anext(touched) == {(source, str(real / "a.jsonl"))}
+    stop.set()
+
+
+async def test_polling_sees_the_same(tmp_path: Path) -> None:
+    async with watched([root_of(tmp_path)], polling=True) as said:
+        await asyncio.sleep(0.1)
+        (tmp_path / "a.jsonl").touch()
+        await until(said, "a.jsonl")
+        (tmp_path / "a.jsonl").unlink()
+        await until(said, "a.jsonl")
+
+
+async def test_what_stands_beside_a_database_is_said_as_the_database(tmp_path: Path) -> None:
+    (tmp_path / "a.json").touch()
+    async with watched([root_of(tmp_path)]) as said:
+        await said.get()
+        await asyncio.sleep(0.3)
+        (tmp_path / "a.json-wal").touch()
+        await until(said, "a.json")
+
+
+async def test_a_root_that_vanishes_and_comes_back_is_watched_again(tmp_path: Path) -> None:
+    root = tmp_path / "root"
+    root.mkdir()
+    async with watched([root_of(root)]) as said:
+        await asyncio.sleep(0.3)
+        root.rmdir()
+        await asyncio.sleep(1.2)
+        root.mkdir()
+        await asyncio.sleep(1.2)
+        (root / "a.jsonl").touch()
+        await until(said, "a.jsonl")
+
+
+def test_a_scan_gives_the_oldest_change_first(tmp_path: Path) -> None:
+    for name in ("b.jsonl", "a.jsonl", "c.txt"):
+        (tmp_path / name).touch()
+        time.sleep(0.02)
+    assert list(scan(*root_of(tmp_path))) == [str(tmp_path / "b.jsonl"), str(tmp_path / "a.jsonl")]
+
+
+@pytest.mark.parametrize("where", ["", "missing"])
+def test_a_scan_of_nothing_is_empty(tmp_path: Path, where: str) -> None:
+    assert scan(*root_of(tmp_path / where)) == {}
