@@ -100,17 +100,15 @@ class Mailbox:
         """What is the matter with a session."""
         return self._states.get(key, State.IDLE)
 
-    def offer(self, snapshot: Snapshot) -> None:
-        """A newer snapshot takes the place of the one that waits, and keeps its turn and its delay.
+    def offer(self, snapshot: Snapshot, not_before: datetime | None = None) -> None:
+        """A newer snapshot takes the place, and the turn, of the one that waits; not to run before a time.
 
         One without exchanges withdraws it: they were closed or abandoned meanwhile.
         """
-        key = key_of(snapshot)
         if snapshot.window.exchanges:
-            before = self._waiting.get(key)
-            self._advance(key, Event.OFFER, _Waiting(snapshot, before.not_before if before else None))
+            self._advance(key_of(snapshot), Event.OFFER, _Waiting(snapshot, not_before))
         else:
-            self._advance(key, Event.WITHDRAW)
+            self._advance(key_of(snapshot), Event.WITHDRAW)
 
     def take(self, now: datetime) -> Snapshot | None:
         """The snapshot that waited longest among those that may run now; it is in flight from here."""

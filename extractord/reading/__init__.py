@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -20,6 +21,8 @@ from extractord.errors import TranscriptError
 from extractord.reading.baseline import Note, cut_of, note, session_of, survey
 from extractord.reading.families import Family, Name, container_of, name_of, paths_of
 from extractord.reading.gating import Come, Gating, Resolve
+
+__all__ = ["Come", "Reading", "Resolve"]
 
 _WARM = 64
 _CRASHED = 10
@@ -114,10 +117,8 @@ class Reading:
             for name, (source, stirred) in tuple(self._stirred.items()):
                 if now - stirred < self._settle * (_CRASHED if source.writes_turn_end else 1):
                     continue
-                if name not in self._warm:
-                    await self._advance(source, name, now)
+                family = await self._warmed(source, name, now)
                 self._stirred.pop(name, None)
-                family = self._warm.get(name)
                 if family is not None:
                     family.settle()
                     for session in tuple(family.sessions):
@@ -208,17 +209,24 @@ class Reading:
             self._stirred[name] = source, stirred
         return tuple(family.sessions) if has_come else ()
 
-    async def _come(self, agent: str, session: str, now: datetime) -> list[Come]:
-        names = self._names.get((agent, session), {})
-        for name, source in tuple(names.items()):
-            warm = self._warm.get(name)
-            if warm is None or (
-                session in warm.sessions and self._gating.is_reopened(warm.sessions[session])
-            ):
-                self._warm.pop(name, None)
+    async def _warmed(self, source: Source, name: Name, now: datetime) -> Family | None:
+        """The family, read where it was cold; None where it cannot be read: a touch will say so."""
+        if name not in self._warm:
+            with contextlib.suppress(TranscriptError):
                 await self._advance(source, name, now)
-        families = {name: self._warm[name] for name in names if name in self._warm}
-        parts = [family.sessions[session] for family in families.values() if session in family.sessions]
+        return self._warm.get(name)
+
+    async def _come(self, agent: str, session: str, now: datetime) -> list[Come]:
+        families: dict[Name, Family] = {}
+        for name, source in tuple(self._names.get((agent, session), {}).items()):
+            family = await self._warmed(source, name, now)
+            if family is not None and session in family.sessions:
+                if self._gating.is_reopened(family.sessions[session]):
+                    del self._warm[name]
+                    family = await self._warmed(source, name, now)
+                if family is not None and session in family.sessions:
+                    families[name] = family
+        parts = [family.sessions[session] for family in families.values()]
         come = self._gating.come(agent, session, parts, now)
         for name, family in families.items():
             self._keep_cursors(agent, name, family)

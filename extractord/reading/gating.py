@@ -42,8 +42,8 @@ class Gating:
     def come(self, agent: str, session: str, parts: Iterable[Session], now: datetime) -> list[Come]:
         """Given a session as it was folded, return its windows, one a project, and what was skipped.
 
-        Skipped exchanges are closed in the ledger. A project that was offered something and has
-        nothing any more gets a window without exchanges.
+        Skipped exchanges are closed in the ledger. A project that was ever offered something and has
+        nothing now gets a window without exchanges.
         """
         parts = tuple(parts)
         states = self._ranges.states(agent, session)
@@ -72,14 +72,13 @@ class Gating:
                     self._first.setdefault((agent, exchange.key), session)
         for part in parts:
             part.forget(closed)
-        before = self._offered.pop((agent, session), {})
-        if projects:
-            self._offered[agent, session] = projects
+        offered = self._offered.setdefault((agent, session), {}) if projects else {}
+        offered.update(projects)
         return [
             *skipped,
             *(
                 Window(agent=agent, session=session, project=project, exchanges=tuple(passed.get(slug, ())))
-                for slug, project in {**before, **projects}.items()
+                for slug, project in self._offered.get((agent, session), {}).items()
             ),
         ]
 
