@@ -5,17 +5,25 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any
 
 import msgspec
-from msgspec import Struct, field
 
 from extractord.core.records import Entry, Origin, Role, Seen, ToolCall, Voided
-from extractord.core.transcripts.decoding import decoder
+from extractord.core.transcripts.gemini_records import (
+    CANCELLED,
+    DECODER,
+    DERIVED_ID,
+    OUTCOMES,
+    SNAPSHOT,
+    SYNTHETIC,
+    WORKSPACE,
+    Call,
+    Op,
+    words_of,
+)
 from extractord.core.transcripts.genai import (
     TOOLS,
     WRAPPERS,
-    Content,
     answered_in,
     asked_in,
     exited_badly,
@@ -26,47 +34,6 @@ from extractord.core.transcripts.recorded import instant, shortened
 from extractord.core.transcripts.source import Container, Opened, Source, Surroundings
 from extractord.core.transcripts.telling import Told, decoded, pieces, result_origin
 from extractord.core.transcripts.toolcalls import tool_call
-
-_SYNTHETIC = re.compile(
-    r"\s*(?:<session_context>|This is the Gemini CLI\. We are setting up the context"
-    r"|System: Please continue\.\s*\Z|I ran the following shell command:"
-    r"|Here is (?:the user's editor context|a summary of changes in the user's editor context))"
-)
-_SNAPSHOT = re.compile(r"\s*<(?:state_snapshot|intent_summary)>|\s*<scratchpad>.*<state_snapshot>", re.DOTALL)
-_DERIVED_ID = re.compile(r"[0-9a-f]{32}")
-"""An id that the agent derives from what it wrote itself, the same in every session; else it is a UUID."""
-_WORKSPACE = re.compile(r"Workspace Directories:\*\*\s*\n\s*- ([^\n]+)")
-_CANCELLED = "Request cancelled."
-_OUTCOMES = {"success": True, "error": False, "cancelled": False}
-
-
-class _Call(Struct):
-    id: str | None = None
-    name: str | None = None
-    args: Any = None
-    status: str | None = None
-    result: Any = None
-
-
-class _Op(Struct):
-    """Any line, message or document: which it is shows in what it has."""
-
-    id: str | None = None
-    type: str | None = None
-    timestamp: Any = None
-    content: Content = None
-    displayContent: Content = None  # noqa: N815
-    parts: Content = None
-    toolCalls: list[_Call] | None = None  # noqa: N815
-    sessionId: str | None = None  # noqa: N815
-    kind: str | None = None
-    directories: list[str] | None = None
-    messages: list[_Op] | None = None
-    change: _Op | None = field(default=None, name="$set")
-    rewind: str | None = field(default=None, name="$rewindTo")
-
-
-_DECODER = decoder(_Op)
 
 
 class GeminiReader:
@@ -90,7 +57,7 @@ class GeminiReader:
 
     def feed(self, record: bytes) -> Iterator[Seen]:
         """Given a line, or a whole document, yield what it brings."""
-        op = decoded(record, _DECODER, self.unknown)
+        op = decoded(record, DECODER, self.unknown)
         if op is None:
             return
         if op.rewind is not None:
@@ -110,7 +77,7 @@ class GeminiReader:
         """At rest: an answer that no tool call followed was the last."""
         yield from self._answered()
 
-    def _opened(self, op: _Op) -> Iterator[Seen]:
+    def _opened(self, op: Op) -> Iterator[Seen]:
         """A session's first line, again after each resume; or a document."""
         if op.sessionId != self.session:
             self.session, self._answer = op.sessionId, None
@@ -125,10 +92,10 @@ class GeminiReader:
         for message in op.messages:
             yield from self._message(message)
 
-    def _place(self, op: _Op) -> None:
+    def _place(self, op: Op) -> None:
         self._cwd = self._cwd or next(iter(op.directories or ()), None)
 
-    def _replaced(self, messages: list[_Op] | None) -> Iterator[Seen]:
+    def _replaced(self, messages: list[Op] | None) -> Iterator[Seen]:
         """The whole list anew, after a resume, a rewind or a compression, which gives new ids.
 
         What is known, by id or by words, is not said again; what is missing was not unsaid.
@@ -138,7 +105,7 @@ class GeminiReader:
         yield from self._answered()
         earlier, self._live = frozenset(self._brought), {}
         for message in messages:
-            ident, words = message.id or "", _words(message)
+            ident, words = message.id or "", words_of(message)
             twin = ident if ident in earlier else self._by_words.get(words)
             if twin is None:
                 yield from self._message(message)
@@ -161,7 +128,7 @@ class GeminiReader:
         if dead:
             yield Voided(session=self.session or self._name, ids=dead)
 
-    def _message(self, op: _Op) -> Iterator[Seen]:
+    def _message(self, op: Op) -> Iterator[Seen]:
         if not op.id:
             self.unknown["no id"] += 1
             return
@@ -179,13 +146,13 @@ class GeminiReader:
                 return
         results = tuple(self._results(op))
         self._live[op.id] = None
-        self._by_words[_words(op)] = op.id
+        self._by_words[words_of(op)] = op.id
         ids = (entry.id for entry in (*entries, *results))
         self._brought[op.id] = tuple(dict.fromkeys((*self._brought.get(op.id, ()), *ids)))
         for entry in (*entries, *(result for result in results if result.id not in self._told)):
             yield from self._told.tell(entry)
 
-    def _before(self, op: _Op) -> Iterator[Seen]:
+    def _before(self, op: Op) -> Iterator[Seen]:
         """What a user message says of the answer before it: a tool's result follows a call, else it ended."""
         if not answered_in(op.content):
             yield from self._answered()
@@ -197,21 +164,21 @@ class GeminiReader:
             yield from self._told.tell(msgspec.structs.replace(self._answer, turn_end=True))
         self._answer = None
 
-    def _user(self, op: _Op) -> Iterator[Entry]:
+    def _user(self, op: Op) -> Iterator[Entry]:
         text = text_of(op.content)
         if not text.strip() and answered_in(op.content):
             return
-        if match := _WORKSPACE.search(text):
+        if match := WORKSPACE.search(text):
             self._cwd = self._cwd or match[1].strip()
-        if _SNAPSHOT.match(text):
+        if SNAPSHOT.match(text):
             yield self._entry(op, Role.CONTEXT, Origin.RECALLED, text)
-        elif _DERIVED_ID.fullmatch(op.id or "") or _SYNTHETIC.match(text):
+        elif DERIVED_ID.fullmatch(op.id or "") or SYNTHETIC.match(text):
             yield from pieces(self._entry(op, Role.CONTEXT, Origin.SYNTHETIC, text))
         else:
             typed = text_of(op.displayContent) or None
             yield from pieces(self._entry(op, Role.USER, Origin.HUMAN, text), WRAPPERS, typed)
 
-    def _said(self, op: _Op) -> Entry:
+    def _said(self, op: Op) -> Entry:
         content = op.content if op.content is not None else op.parts
         entry = self._entry(op, Role.ASSISTANT, Origin.SYNTHETIC, text_of(content))
         calls = tuple(self._call(op, nth, call) for nth, call in enumerate(op.toolCalls or ()))
@@ -222,14 +189,14 @@ class GeminiReader:
             )
         return msgspec.structs.replace(entry, calls=calls)
 
-    def _call(self, op: _Op, nth: int, call: _Call) -> ToolCall:
+    def _call(self, op: Op, nth: int, call: Call) -> ToolCall:
         made = tool_call(call.id or f"{op.id}/{nth}", call.name or "", call.args, self._cwd, TOOLS)
-        ok = _OUTCOMES.get(call.status or "")
+        ok = OUTCOMES.get(call.status or "")
         if ok and exited_badly(call.name, output_of(call.result)):
             ok = False
         return msgspec.structs.replace(made, ok=ok)
 
-    def _results(self, op: _Op) -> Iterator[Entry]:
+    def _results(self, op: Op) -> Iterator[Entry]:
         """Tool results, which stand with their calls, in a message of their own, or in both."""
         answers = [
             (call.id or f"{op.id}/{nth}", call.name, call.result)
@@ -243,20 +210,20 @@ class GeminiReader:
                 entry = self._entry(op, Role.TOOL, origin, shortened(text))
                 yield msgspec.structs.replace(entry, id=f"{call}/result")
 
-    def _notice(self, op: _Op) -> Iterator[Entry]:
+    def _notice(self, op: Op) -> Iterator[Entry]:
         """What the interface told the person; an error or a cancelled request ends the turn."""
         text = text_of(op.content)
-        ended = op.type == "error" or text.strip() == _CANCELLED
+        ended = op.type == "error" or text.strip() == CANCELLED
         if text:
             entry = self._entry(op, Role.CONTEXT, Origin.SYNTHETIC, text)
             yield msgspec.structs.replace(entry, turn_end=ended)
 
-    def _entry(self, op: _Op, role: Role, origin: Origin, text: str) -> Entry:
+    def _entry(self, op: Op, role: Role, origin: Origin, text: str) -> Entry:
         if self._subagent and origin is not Origin.RECALLED:
             origin = Origin.SUBAGENT
         ident = op.id or ""
         return Entry(
-            id=f"{self.session or self._name}/{ident}" if _DERIVED_ID.fullmatch(ident) else ident,
+            id=f"{self.session or self._name}/{ident}" if DERIVED_ID.fullmatch(ident) else ident,
             agent=self._agent,
             session=self.session or self._name,
             role=role,
@@ -265,11 +232,6 @@ class GeminiReader:
             time=instant(op.timestamp),
             cwd=self._cwd,
         )
-
-
-def _words(message: _Op) -> int:
-    """A mark of who said what, by which a message is known again under another id."""
-    return hash((message.type, text_of(message.content)))
 
 
 def _roots(around: Surroundings) -> tuple[str, ...]:

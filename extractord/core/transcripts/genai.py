@@ -81,17 +81,19 @@ def answered_in(content: Content) -> list[Function]:
     return [part.functionResponse for part in parts_of(content) if part.functionResponse is not None]
 
 
-def output_of(result: object) -> str:
-    """Given a tool's result (parts, a response, or a text), return its text."""
+def output_of(result: object, depth: int = 6) -> str:
+    """Given a tool's result (parts, a response, or a text), return its text, as deep as agents nest it."""
     match result:
         case str():
             return result
+        case _ if depth == 0:
+            return ""
         case list():
-            return "\n".join(filter(None, map(output_of, result)))
-        case {"functionResponse": {"response": response}}:
-            return output_of(response)
-        case {"output": output} | {"error": output} | {"text": output}:
-            return output_of(output)
+            return "\n".join(filter(None, (output_of(each, depth - 1) for each in result)))
+        case {"functionResponse": {"response": inner}}:
+            return output_of(inner, depth - 1)
+        case {"output": inner} | {"error": inner} | {"text": inner}:
+            return output_of(inner, depth - 1)
         case _:
             return ""
 

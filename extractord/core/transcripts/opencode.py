@@ -17,29 +17,22 @@ from extractord.core.transcripts.opencode_rows import (
     PARTS,
     REVERT,
     ROW,
+    ROW_LIST,
     ROWS,
+    SESSION_FILE,
+    TOOLS,
+    TREE,
     Message,
     Part,
     Revert,
     Row,
+    SessionFile,
 )
 from extractord.core.transcripts.recorded import instant, shortened
 from extractord.core.transcripts.source import Container, Opened, Source, Surroundings
 from extractord.core.transcripts.telling import Told, decoded, pieces, result_origin
-from extractord.core.transcripts.toolcalls import Takes, tool_call
+from extractord.core.transcripts.toolcalls import tool_call
 
-_TOOLS = {
-    "read": Takes("read", ("filePath", "path")),
-    "grep": Takes("read", ("path",)),
-    "glob": Takes("read", ("path",)),
-    "list": Takes("read", ("path",)),
-    "write": Takes("write", ("filePath", "path")),
-    "edit": Takes("write", ("filePath", "path")),
-    "multiedit": Takes("write", ("filePath", "path")),
-    "patch": Takes("patch", ("patchText",)),
-    "apply_patch": Takes("patch", ("patchText",)),
-    "bash": Takes("shell", ("command",), ("workdir", "cwd")),
-}
 _GOES_ON = frozenset({"tool-calls", "unknown"})
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"', re.DOTALL)
 _SILENT = frozenset(
@@ -74,17 +67,38 @@ class OpencodeReader:
         self._void: dict[str, tuple[str, ...]] = {}
 
     def feed(self, record: bytes) -> Iterator[Seen]:
-        """Given a row of `ROWS.records` as JSON, yield what it brings."""
-        row = decoded(record, ROW, self.unknown)
-        match row:
-            case None:
-                return
-            case Row(kind="session"):
+        """Given a row of `ROWS.records` as JSON, or a list of such from files, yield what it brings."""
+        if record.startswith(b"["):
+            rows = decoded(record, ROW_LIST, self.unknown) or []
+        else:
+            row = decoded(record, ROW, self.unknown)
+            rows = [row] if row is not None else []
+        for each in rows:
+            yield from self._row(each)
+
+    def _row(self, row: Row) -> Iterator[Seen]:
+        match row.kind:
+            case "session":
                 yield from self._opened(row)
-            case Row(kind="message"):
+            case "file":
+                yield from self._opened(self._from_file(row))
+            case "message":
                 yield from self._message(row)
-            case _:
-                self.unknown[row.kind[:64]] += 1
+            case other:
+                self.unknown[other[:64]] += 1
+
+    def _from_file(self, row: Row) -> Row:
+        """A session's own file, as its row in the database would be."""
+        found = decoded((row.data or "").encode(), SESSION_FILE, self.unknown) or SessionFile()
+        return Row(
+            kind="session",
+            id=row.id,
+            parent_id=found.parentID,
+            directory=found.directory,
+            version=found.version,
+            revert=msgspec.json.encode(found.revert).decode() if found.revert else None,
+            data=row.parts,
+        )
 
     def settle(self) -> Iterator[Seen]:
         """Nothing waits: a row is told as it stands."""
@@ -195,7 +209,7 @@ class OpencodeReader:
                 )
 
     def _call(self, cwd: str | None, part: Part) -> ToolCall:
-        call = tool_call(part.callID or part.id, part.tool or "", part.state.input, cwd, _TOOLS)
+        call = tool_call(part.callID or part.id, part.tool or "", part.state.input, cwd, TOOLS)
         ok = {"completed": _at(part.state.metadata, "exit") in (None, 0), "error": False}.get(
             part.state.status or ""
         )
@@ -225,12 +239,23 @@ def _roots(around: Surroundings) -> tuple[str, ...]:
     return tuple(dict.fromkeys((f"{base}/opencode", *([own] if own.startswith("/") else []))))
 
 
+_BELONGS = re.compile(r"[^/]+\.db|storage/session/[^/]+/[^/]+\.json")
+
+
+def _claims(path: str, head: bytes) -> bool:
+    """True for a database of this name, or a session's file in its old tree."""
+    if head.startswith(b"SQLite format 3\0"):
+        return "opencode" in path.rpartition("/")[2]
+    return "/storage/session/" in path and b'"projectID"' in head
+
+
 SOURCE = Source(
     agent="opencode",
     roots=_roots,
-    belongs=lambda path: path.endswith(".db") and "/" not in path,
-    container=lambda _path: Container.ROWS,
-    claims=lambda path, head: head.startswith(b"SQLite format 3\0") and "opencode" in path.rpartition("/")[2],
+    belongs=lambda path: _BELONGS.fullmatch(path) is not None,
+    container=lambda path: Container.DOCUMENT if path.endswith(".json") else Container.ROWS,
+    claims=_claims,
     reader=OpencodeReader,
     rows=ROWS,
+    tree=TREE,
 )

@@ -7,7 +7,21 @@ from typing import Any
 from msgspec import Struct, field
 
 from extractord.core.transcripts.decoding import decoder
-from extractord.core.transcripts.source import Rows
+from extractord.core.transcripts.source import Rows, Tree
+from extractord.core.transcripts.toolcalls import Takes
+
+TOOLS = {
+    "read": Takes("read", ("filePath", "path")),
+    "grep": Takes("read", ("path",)),
+    "glob": Takes("read", ("path",)),
+    "list": Takes("read", ("path",)),
+    "write": Takes("write", ("filePath", "path")),
+    "edit": Takes("write", ("filePath", "path")),
+    "multiedit": Takes("write", ("filePath", "path")),
+    "patch": Takes("patch", ("patchText",)),
+    "apply_patch": Takes("patch", ("patchText",)),
+    "bash": Takes("shell", ("command",), ("workdir", "cwd")),
+}
 
 ROWS = Rows(
     touched="""
@@ -42,6 +56,10 @@ ROWS = Rows(
 """A session's row with the ids of its messages, then each message with its parts; ids sort by time."""
 
 
+TREE = Tree(messages="../../message/{id}/*.json", parts="../../part/{id}/*.json")
+"""Before there was a database, a session was a file, and so was each message and part."""
+
+
 class Row(Struct):
     """A row as it is fed: a session, with the ids of its messages as `data`, or a message with its parts."""
 
@@ -56,18 +74,27 @@ class Row(Struct):
     parts: str | None = None
 
 
-class PartRow(Struct):
-    """A part, its own JSON still text."""
-
-    id: str = ""
-    data: str = ""
-
-
 class Revert(Struct):
     """From which message, or part of it, on a session was taken back."""
 
     messageID: str = ""  # noqa: N815 - the record's own name
     partID: str | None = None  # noqa: N815
+
+
+class SessionFile(Struct):
+    """What stands in a session's own file."""
+
+    parentID: str | None = None  # noqa: N815
+    directory: str | None = None
+    version: str | None = None
+    revert: Revert | None = None
+
+
+class PartRow(Struct):
+    """A part, its own JSON still text."""
+
+    id: str = ""
+    data: str = ""
 
 
 class Message(Struct):
@@ -113,3 +140,5 @@ PARTS = decoder(list[PartRow])
 REVERT = decoder(Revert)
 MESSAGE = decoder(Message)
 PART = decoder(Part)
+ROW_LIST = decoder(list[Row])
+SESSION_FILE = decoder(SessionFile)

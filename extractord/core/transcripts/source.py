@@ -52,6 +52,17 @@ class Rows:
 
 
 @dataclass(frozen=True, slots=True)
+class Tree:
+    """Where the messages of a document, and their parts, stand as files of their own.
+
+    Globs relative to the document's folder; `{id}` is the session's, or the message's.
+    """
+
+    messages: str
+    parts: str
+
+
+@dataclass(frozen=True, slots=True)
 class Source:
     """One agent's transcripts.
 
@@ -71,6 +82,8 @@ class Source:
     family: Callable[[str], str | None] = lambda _path: None
     """Given a transcript's file name, a glob, in its folder, of files of the same session."""
     rows: Rows | None = None
+    tree: Tree | None = None
+    """For documents that are joined from many files before they are fed."""
     writes_turn_end: bool = True
     """False where the agent leaves no trace of a turn's end: quiet ends the exchange."""
     purged_after_days: int | None = None

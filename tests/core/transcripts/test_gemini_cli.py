@@ -296,6 +296,16 @@ def test_memory_tools_of_ours_are_recalled_and_others_are_not() -> None:
     assert (entries["c1/result"].origin, entries["c2/result"].origin) == (Origin.RECALLED, Origin.SYNTHETIC)
 
 
+def test_a_result_nested_past_all_sense_is_left_alone() -> None:
+    deep = (
+        b'{"id":"g1","type":"gemini","content":"x","toolCalls":[{"id":"c1","result":'
+        + b"[" * 400
+        + b"]" * 400
+        + b"}]}"
+    )
+    assert [each.text for each in newest(said(deep)).values()] == ["x"]
+
+
 def test_huge_output_keeps_head_and_tail() -> None:
     call = {"id": "c1", "name": "x", "status": "success", "result": "a" * 100_000 + "z"}
     text = newest(said(model("g1", "", toolCalls=[call])))["c1/result"].text

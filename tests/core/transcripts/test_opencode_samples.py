@@ -9,8 +9,9 @@ from feeding import SAMPLES, fed, line, memory_writes, newest, prompts, reader, 
 
 from extractord.core.records import Entry, Origin, Seen
 from extractord.core.transcripts.opencode import SOURCE
-from extractord.core.transcripts.opencode_rows import ROWS
+from extractord.core.transcripts.opencode_rows import ROWS, TREE
 from extractord.edges.tables import Tables
+from extractord.edges.trees import joined
 
 pytestmark = pytest.mark.skipif(not SAMPLES.exists(), reason="the shared samples are not beside the checkout")
 
@@ -58,6 +59,22 @@ def test_the_current_agents_sessions_come_out_with_their_prompts_and_the_write(t
     assert prompts(second) == ["I prefer short answers without a summary at the end"]
     assert memory_writes(first) == [("/home/dev/memory/deploy-day.md", True)]
     assert sum(entry.turn_end for entry in newest(first).values()) == 5
+
+
+@pytest.mark.parametrize(
+    ("session", "said"), [("s_stage0_small", ["Hello"]), ("s_stage0_large", ["Step 1", "Step 2"])]
+)
+def test_the_old_trees_sessions_have_the_prompts_that_were_typed(
+    tmp_path: Path, session: str, said: list[str]
+) -> None:
+    shutil.copytree(SAMPLES / "opencode/as/storage_v2", tmp_path / "storage", copy_function=shutil.copyfile)
+    for folder in tmp_path.rglob("*/"):
+        folder.chmod(0o700)
+    path = tmp_path / "storage" / "session" / "prj" / f"{session}.json"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(line({"id": session, "projectID": "prj", "directory": "/home/dev/shop"}))
+    seen = fed(reader(SOURCE), joined(str(path), TREE))
+    assert prompts(seen) == said
 
 
 @pytest.mark.parametrize("name", DUMPS)
