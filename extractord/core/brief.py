@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime, tzinfo
+from datetime import MAXYEAR, datetime, tzinfo
 
 import msgspec
 from msgspec import Struct
@@ -18,10 +18,14 @@ from extractord.core.redact import find_all, marks_for
 from extractord.core.redact import replace as put
 from extractord.core.tiers import Excerpt, excerpts, fitted, spoken
 from extractord.core.tokens import estimate_tokens
+from extractord.core.words import Span
 from extractord.policy.secret import Hit
 
 _LABEL = re.compile(r"^[ \t]*\[e\d{1,9} ", re.MULTILINE)
 """Nothing that is shown may look like a label."""
+_UNSAFE = re.compile(r"[^\w.:/-]")
+"""A session's id comes from its transcript, and stands outside the fence."""
+_SESSION_CHARACTERS = 80
 _TICKS = re.compile("`{3,}")
 _MARGIN_TOKENS = 64
 """For fences, separators and what a provider adds to a message."""
@@ -99,7 +103,7 @@ def compose(
         prompts["extract"].render(
             today=f"{now:%A, %Y-%m-%d}",
             agent=drafted.agent,
-            session=drafted.session,
+            session=_UNSAFE.sub("?", drafted.session)[:_SESSION_CHARACTERS],
             fence=_fence(window),
             window=window,
         )
@@ -134,7 +138,7 @@ def _redacted(
     memories = tuple(
         replace(
             memory,
-            text=put(memory.text, marks_for(of_text))[0],
+            text=_unlabelled(put(memory.text, marks_for(of_text))[0])[0],
             row=replace(memory.row, description=put(memory.row.description, marks_for(of_description))[0]),
         )
         for memory, of_text, of_description in zip(
@@ -147,9 +151,12 @@ def _redacted(
 def _clean(entry: Entry, found: Iterable[Hit]) -> Entry:
     """The entry without secrets, and without lines that look like a label of ours."""
     text, pastes = put(entry.text, marks_for(found), entry.pastes)
-    labels = [(*match.span(), f"{gap('a label')} ") for match in _LABEL.finditer(text)]
-    text, pastes = put(text, labels, pastes)
+    text, pastes = _unlabelled(text, pastes)
     return replace(entry, text=text, pastes=pastes)
+
+
+def _unlabelled(text: str, spans: Iterable[Span] = ()) -> tuple[str, tuple[Span, ...]]:
+    return put(text, [(*match.span(), f"{gap('a label')} ") for match in _LABEL.finditer(text)], spans)
 
 
 def _shown(excerpt: Excerpt, zone: tzinfo | None) -> Shown:
@@ -158,7 +165,7 @@ def _shown(excerpt: Excerpt, zone: tzinfo | None) -> Shown:
         label=f"e{excerpt.order}",
         entry=replace(entry, calls=()),
         text=entry.text,
-        said_on=entry.time.astimezone(zone).date() if entry.time is not None else None,
+        said_on=_local(entry.time, zone).date() if entry.time is not None else None,
     )
 
 
@@ -190,7 +197,12 @@ def _who(entry: Entry) -> str:
 
 
 def _when(entry: Entry, zone: tzinfo | None) -> str:
-    return f" {entry.time.astimezone(zone):%Y-%m-%d %H:%M}" if entry.time is not None else ""
+    return f" {_local(entry.time, zone):%Y-%m-%d %H:%M}" if entry.time is not None else ""
+
+
+def _local(time: datetime, zone: tzinfo | None) -> datetime:
+    """The time in the zone; as it is at the ends of the calendar, where a zone leads beyond."""
+    return time.astimezone(zone) if 1 < time.year < MAXYEAR else time
 
 
 def _fence(text: str) -> str:

@@ -32,6 +32,7 @@ MONTHS = {name: number for number, names in enumerate(_MONTHS, 1) for name in na
 _MONTH = "(?P<month>" + "|".join(sorted(MONTHS, key=len, reverse=True)) + r")\b\.?"
 _YEAR = r"(?P<year>\d{4})"
 _DAY = r"(?P<day>\d{1,2})"
+_DIGIT = re.compile(r"\d")
 _CENTURY = 2000
 _MONTHS_A_YEAR = 12
 
@@ -88,6 +89,8 @@ _NOTATIONS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], Iterator[Day]
 def written_dates(text: str) -> tuple[WrittenDate, ...]:
     """Given a folded text, return the dates in it, in order, apart from one another."""
     found: list[WrittenDate] = []
+    if not _DIGIT.search(text):
+        return ()
     taken: set[int] = set()
     for pattern, read in _NOTATIONS:
         for match in pattern.finditer(text):

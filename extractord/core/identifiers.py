@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from extractord.core.dates import Day, written_dates
@@ -51,7 +51,7 @@ _PARTING = (
     r"\u3001\u3002\u300c-\u3011\uff01\uff08\uff09\uff0c\uff1b\uff1f"
 )
 """For a character class: white space, brackets, quotes and stops, wide ones too."""
-_TOKEN = re.compile(f"[^{UNSPACED}{_PARTING}]+")
+_TOKEN = re.compile(rf"(?:[^{UNSPACED}{_PARTING}]|(?<=\d)[,'\u2019](?=\d))+")
 _URL = re.compile(r"[a-z][a-z0-9+.-]{1,20}://[^\s\"'<>`\uff09\u300d]+", re.IGNORECASE)
 _EDGES = ".:!?=~^$€£#&%+"
 _NUMBER = re.compile(r"v?\d+(?:[.,'\u2019]\d+)*")
@@ -65,7 +65,9 @@ png proto py pyi rb rs rst scala sh sql svg swift tex tf toml ts tsv tsx txt vue
 """
 _FILE_ENDINGS = frozenset(_ENDINGS.split())
 _ABBREVIATIONS = frozenset({"e.g", "i.e", "z.b", "d.h", "p.ex", "u.a", "a.m", "p.m", "etc"})
+_OPTION = re.compile(r"--[a-z][\w-]+(?:=.*)?")
 _INNER_CAPITAL = re.compile(r"\w+?[A-ZÀ-ÖØ-Þ]")
+_INNER_HYPHEN = re.compile(r"(?<=\w)-(?=\w)")
 _INNER_DOT = re.compile(r"\w\.\w")
 _SHORT_FLAG = re.compile(r"(?<![^\s`])-[A-Za-z]*[A-Z][A-Za-z]*(?!\w)")
 _CAPITAL_MARK = "\ue000"
@@ -85,6 +87,11 @@ def identifiers(text: str) -> tuple[Identifier, ...]:
     for identifier in _all(text):
         found.setdefault((identifier.kind, identifier.key), identifier)
     return tuple(found.values())
+
+
+def apart(identifier: Identifier) -> Identifier:
+    """The same with spaces for inner hyphens: `node-20` may have been said as `node 20`."""
+    return replace(identifier, key=_INNER_HYPHEN.sub(" ", identifier.key))
 
 
 def _all(text: str) -> Iterator[Identifier]:
@@ -142,11 +149,13 @@ def _token(token: str) -> Identifier | None:
 
 
 def _is_odd(token: str) -> bool:
-    """True for a word that nobody finds by chance: a digit, `_`, `/` or an inner dot."""
+    """True for a word that nobody finds by chance: an option, a digit, `_`, `/` or an inner dot."""
+    if _OPTION.fullmatch(token):
+        return True
     if token in _ABBREVIATIONS or all(part in STOP_WORDS for part in token.split("/")):
         return False
     return (
-        any(map(str.isdigit, token)) or any(map(token.__contains__, "_/")) or bool(_INNER_DOT.search(token))
+        any(map(str.isdigit, token)) or any(map(token.__contains__, "_/\\")) or bool(_INNER_DOT.search(token))
     )
 
 

@@ -14,6 +14,8 @@ from extractord.policy.requests import RootKind
 MEMORIES = 200
 PREVIEW_LINES = 30
 _LINE_CHARACTERS = 400
+_LATEST_S = 32_503_680_000
+"""The year 3000: a file's time may be anything."""
 
 
 class Remembered(Struct, frozen=True, kw_only=True):
@@ -83,7 +85,7 @@ def _line(memory: Remembered, zone: tzinfo | None) -> str:
 
 
 def _head(memory: Remembered, zone: tzinfo | None) -> str:
-    day = datetime.fromtimestamp(memory.row.mtime_ns / 1e9, UTC).astimezone(zone)
+    day = datetime.fromtimestamp(min(max(memory.row.mtime_ns / 1e9, 0), _LATEST_S), UTC).astimezone(zone)
     trust = f" {memory.row.trust.word}" if memory.row.trust is not None else ""
     pinned = " pinned" if memory.row.pinned else ""
     return f"## /memory/{memory.root.value}/{memory.row.path} ({day:%Y-%m-%d}{trust}{pinned})"

@@ -69,7 +69,7 @@ def cite(entries: Mapping[str, Heard], evidence: Sequence[Evidence]) -> Citation
     lowest, reason = Trust.CONFIRMED, ""
     quotes: list[tuple[Heard, str]] = []
     for item in evidence:
-        heard = entries.get(item.entry.strip().strip("[]"))
+        heard = entries.get(item.entry.strip(" []").partition(" ")[0])
         if heard is None:
             return Citation(
                 Trust.UNTRUSTED,

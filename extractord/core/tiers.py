@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from enum import IntEnum
+from itertools import islice
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -16,8 +17,9 @@ from extractord.core.tokens import estimate_tokens
 from extractord.core.words import Span, prose
 
 AHEAD = 4
-"""Before redaction so many times the budget is taken, so that what a cut split is cut away after it."""
-LABEL_TOKENS = 16
+"""Before redaction so many times the budget is taken, and of each entry: what a cut may have split
+is then in the middle of the text, and cut away after redaction."""
+LABEL_TOKENS = 28
 """What an entry's label and the gap before it cost."""
 _LEAST_TOKENS = 40
 """Less of an entry than this is not worth its label."""
@@ -43,6 +45,8 @@ _CHARACTERS = {
     Tier.TOOL: 1_200,
 }
 """The most that is shown of one entry."""
+_SEARCHED_CHARACTERS = 200_000
+"""Of a longer prompt only head and tail are searched for pastes: the rest is never shown."""
 
 
 class Excerpt(Struct, frozen=True, kw_only=True):
@@ -72,7 +76,11 @@ def fitted(drafted: Sequence[Excerpt], tokens: int) -> tuple[Excerpt, ...]:
 def spoken(window: Window) -> Iterator[Entry]:
     """The entries of a window that have something to show, in source order."""
     for exchange in window.exchanges:
-        yield from (entry for entry in exchange.entries if entry.active and entry.text.strip())
+        yield from filter(_has_something, exchange.entries)
+
+
+def _has_something(entry: Entry) -> bool:
+    return entry.active and bool(entry.text) and not entry.text.isspace()
 
 
 def shorten(text: str, spans: Iterable[Span], characters: int) -> tuple[str, tuple[Span, ...]]:
@@ -92,15 +100,12 @@ def shorten(text: str, spans: Iterable[Span], characters: int) -> tuple[str, tup
 
 
 def _ranked(window: Window) -> list[Excerpt]:
-    last = {
-        id(entry)
-        for exchange in window.exchanges
-        for entry in [
-            e for e in exchange.entries if e.role is Role.ASSISTANT and e.active and e.text.strip()
-        ][-1:]
-    }
+    final: set[int] = set()
+    for exchange in window.exchanges:
+        said = (entry for entry in reversed(exchange.entries) if entry.role is Role.ASSISTANT)
+        final.update(id(entry) for entry in islice(filter(_has_something, said), 1))
     return [
-        Excerpt(order=order, tier=_tier(entry, final=id(entry) in last), entry=entry)
+        Excerpt(order=order, tier=_tier(entry, final=id(entry) in final), entry=entry)
         for order, entry in enumerate(spoken(window), 1)
     ]
 
@@ -125,11 +130,11 @@ def _filled(ranked: Sequence[Excerpt], tokens: int, times: int) -> tuple[Excerpt
             break
         entry = _marked(excerpt) if times > 1 else excerpt.entry
         text, pastes = shorten(entry.text, entry.pastes, _CHARACTERS[excerpt.tier] * times)
-        if estimate_tokens(text) > room:
+        if times == 1 and estimate_tokens(text) > room:
             ratio = len(text) / max(estimate_tokens(text), 1)
             text, pastes = shorten(text, pastes, int(room * min(ratio, _CHARACTERS_A_TOKEN) * 0.9))
         spent = estimate_tokens(text)
-        if spent > room:
+        if times == 1 and spent > room:
             continue
         tokens = room - spent
         chosen.append(replace(excerpt, entry=replace(entry, text=text, pastes=pastes)))
@@ -144,5 +149,7 @@ def _marked(excerpt: Excerpt) -> Entry:
         text = text.encode("utf-8", "replace").decode()
         entry = replace(entry, text=text)
     if excerpt.tier is Tier.HUMAN:
+        text, marked = shorten(text, entry.pastes, _SEARCHED_CHARACTERS)
+        entry = replace(entry, text=text, pastes=marked)
         entry = replace(entry, pastes=foreign_spans(text, entry.pastes, prose(entry)))
     return entry

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 from extractord.core.attribution import WindowWords, find, index_words
 from extractord.core.dates import Day, days_said, is_said
-from extractord.core.identifiers import Identifier, Kind, identifiers, searchable
+from extractord.core.identifiers import Identifier, Kind, apart, identifiers, searchable
 from extractord.core.memory import Memory, parse
 from extractord.core.numerals import numbers
 from extractord.core.quotes import Citation, cite
@@ -158,15 +158,11 @@ def _by_runs(new: _Fact, window: WindowWords, old: _Fact) -> Iterator[_Opinion]:
 def _by_name(
     name: Identifier, window: WindowWords, citation: Citation, old: _Fact, old_trust: Trust
 ) -> _Opinion:
-    trust = _best(window.trust_of(name), old_trust if _holds(old, name) else None)
+    trust = _occurring(name, window, old, old_trust)
     if name.kind is Kind.DATE:
         trust = _best(trust, _by_reckoning(name, citation))
-    if trust is None and name.kind is Kind.WORD and "-" in name.key:
-        parts = [
-            _by_name(part, window, citation, old, old_trust)[0]
-            for part in identifiers(name.key.replace("-", " "))
-        ]
-        trust = min(parts, default=Trust.STATED)
+    if trust is None and name.kind is Kind.WORD:
+        trust = _occurring(apart(name), window, old, old_trust)
     match trust:
         case None:
             how = "quote the words that give it, or leave" if name.kind is Kind.DATE else "leave"
@@ -180,6 +176,10 @@ def _by_name(
             return trust, f"`{name.written}` is the agent's, not in the person's words: leave it out."
         case _:
             return trust, ""
+
+
+def _occurring(name: Identifier, window: WindowWords, old: _Fact, old_trust: Trust) -> Trust | None:
+    return _best(window.trust_of(name), old_trust if _holds(old, name) else None)
 
 
 def _by_reckoning(name: Identifier, citation: Citation) -> Trust | None:
@@ -226,13 +226,15 @@ def _take_apart(text: str, path: str) -> _Fact:
     labels = f"{name} {path.removesuffix('.md')}".translate(_PARTED)
     return _Fact(
         words=read_words(f"{spoken}\n{labels}"),
-        names=identifiers(f"{spoken}\n{name.replace('-', ' ')}"),
+        names=identifiers(f"{spoken}\n{_HYPHEN.sub(' ', name)}"),
         text=searchable(spoken),
         numbers=numbers(spoken),
         days=days_said(spoken, None),
     )
 
 
+_HYPHEN = re.compile(r"(?<!\d)-|-(?!\d)")
+"""Those that part words; a date keeps its own."""
 _PARTED = str.maketrans("-_/.", "    ")
 
 

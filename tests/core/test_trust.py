@@ -156,7 +156,8 @@ HONEST = [
 @pytest.mark.parametrize(("said", "description", "body", "quote"), HONEST)
 def test_honest_facts_in_many_scripts_are_stated(said: str, description: str, body: str, quote: str) -> None:
     window = [person("e1", said), agent("e2", "Understood, I will do that from now on.")]
-    finding = assess(write(memory(description, body), ("e1", quote)), window)
+    text = memory(description, body, "freeze-2026-12-04" if "2026-12-04" in body else "a-fact")
+    finding = assess(write(text, ("e1", quote)), window)
     assert (finding.trust, finding.reason) == (Trust.STATED, "")
 
 
@@ -264,6 +265,10 @@ SAID = (
         "Deploy from host build.example.org, mail ops@example.com.",
         "Deploy from host build.example.org, sources in src/deploy.",
         "Deploy from host build.example.org with DEPLOY_TOKEN set.",
+        "Deploy from host build.example.org with --force.",
+        "Deploy from host build.example.org with `pre-ship`.",
+        "Deploy from host build.example.org, node-18.",
+        "Deploy from host build.example.org to C:\\\\ship.",
         "Deploy from host build.example.org.\n\n```sh\nmake ship --force\n```",
     ],
 )
@@ -280,7 +285,7 @@ def test_a_swapped_identifier_is_untrusted(body: str) -> None:
         "Deploy with `make ship` from host build.example.org.",
         "Deploy from host build.example.org on port 8443.",
         "Deploy from host build.example.org, Python v3.11, three replicas.",
-        "Deploy from host build.example.org, mail ops@example.org.",
+        "Deploy from host build.example.org, mail ops@example.org, python-3.11.",
         "Deploy from host build.example.org.\n\n```sh\nmake ship\n```",
     ],
 )
