@@ -1,0 +1,61 @@
+"""A person's own sentences in an entry: no paste, no code, nothing that is quoted at length."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from extractord.core.quotes import MARK
+from extractord.core.records import Entry, Origin, Role
+from extractord.core.words import count_words, pasted, prose
+
+SENTENCE_CHARACTERS = 400
+"""A longer sentence is not looked at: it says several things, or is no sentence."""
+LEAST_WORDS = 3
+
+_END = re.compile(
+    r"(?:(?<!\be\.g)(?<!\bi\.e)(?<!\betc)(?<!\bvs)(?<!\bz\.B)(?<!\bd\.h)(?<!\bp\.ej)(?<!\bbzw)(?<!\bca)(?<!\d)"
+    r"[.!?]+[\"')\u201d\u00bb]*(?=\s|$)|(?<=\d)\.(?=\s+[A-Z\u00c0-\u00de]|\s*$)|[\u3002\uff01\uff1f]+"
+    r"|\n(?=\s*\n)|\n(?![a-z\u00e0-\u00ff])|\.(?=\n))"
+)
+_BULLET = re.compile(r"^(?:[-*+\u2022\u30fb]|\d{1,2}[.)])\s+")
+_QUOTED = re.compile(
+    r"\"[^\"]*\"|\u201c[^\u201d]*\u201d|\u201e[^\u201c\u201d]*[\u201c\u201d]|\u00ab[^\u00bb]*\u00bb"
+    r"|\u300c[^\u300d]*\u300d|\u300e[^\u300f]*\u300f|(?<!\w)'[^']*'(?!\w)"
+)
+_QUOTED_WORDS = 4
+_WHOLLY_QUOTED = re.compile(r"\"([^\"]*)\"|'([^']*)'")
+
+
+def sentences(text: str) -> Iterator[str]:
+    """Given an entry's text, yield its sentences, each a verbatim stretch with its end mark."""
+    whole = _WHOLLY_QUOTED.fullmatch(text.strip())
+    if whole:
+        text = whole[1] or whole[2] or ""
+    own = prose(
+        Entry(id="", agent="", session="", role=Role.USER, origin=Origin.HUMAN, text=_without_pastes(text))
+    )
+    at = 0
+    for end in _END.finditer(own):
+        yield from _usable(own[at : end.end()])
+        at = end.end()
+    yield from _usable(own[at:])
+
+
+def _without_pastes(text: str) -> str:
+    kept, at = [], 0
+    for start, end in pasted(text):
+        kept.append(text[at:start])
+        at = end
+    return "\n\n".join([*kept, text[at:]])
+
+
+def _usable(sentence: str) -> Iterator[str]:
+    sentence = _BULLET.sub("", sentence.strip())
+    if len(sentence) > SENTENCE_CHARACTERS or count_words(sentence) < LEAST_WORDS:
+        return
+    if MARK.search(sentence) or any(
+        count_words(quoted) >= _QUOTED_WORDS for quoted in _QUOTED.findall(sentence)
+    ):
+        return
+    yield sentence

@@ -1,0 +1,175 @@
+"""What the embedded model knows of a language: signs of a statement, and signs against one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from enum import Enum
+from importlib.resources import files
+
+import msgspec
+from msgspec import Struct
+
+from extractord.core.folding import fold
+
+LANGUAGES = ("ja", "zh", "en", "de", "fr", "es")
+"""In the order in which a sentence is tried."""
+
+
+_EVEN_IF_ASKED = ("what_ifs", "irony", "secrets", "commands")
+_STEM_LETTERS = 5
+
+
+class Kind(Enum):
+    """What a sentence is, and so where its memory belongs."""
+
+    LASTING = "lasting"
+    """An instruction for all times: always, never, from now on."""
+    WISH = "wish"
+    """A preference of the person."""
+    PERSON = "person"
+    """Who the person is."""
+    CUSTOM = "custom"
+    """What is done in the project, or was decided for it."""
+    PLACE = "place"
+    """Where something outside the repository is."""
+    DEADLINE = "deadline"
+    """When something is due."""
+    ENDED = "ended"
+    """Something that no longer holds."""
+
+
+class _Sign(Struct, frozen=True, forbid_unknown_fields=True):
+    kind: Kind
+    any: tuple[str, ...]
+
+
+class _Expressions(Struct, frozen=True, forbid_unknown_fields=True):
+    scoped: tuple[str, ...]
+    first_person: tuple[str, ...]
+    negative: tuple[str, ...]
+    lead: tuple[str, ...]
+    asked: tuple[str, ...]
+    asked_after: tuple[str, ...]
+    refers_back: tuple[str, ...]
+    passing: tuple[str, ...]
+    lasting: tuple[str, ...]
+    reasons: tuple[str, ...]
+    how: tuple[str, ...]
+    clauses: tuple[str, ...]
+    about_agent: tuple[str, ...]
+    about_project: tuple[str, ...]
+    changed: tuple[str, ...]
+    opening: tuple[str, ...]
+
+
+class _File(Struct, frozen=True, forbid_unknown_fields=True):
+    """A language's file: alternatives of expressions, in which `<name>` stands for words."""
+
+    code: str
+    script: str
+    stop_words: str
+    small_words: str
+    words: Mapping[str, str]
+    expressions: _Expressions
+    signs: tuple[_Sign, ...]
+    against: Mapping[str, tuple[str, ...]]
+
+
+class Language(Struct, frozen=True, kw_only=True):
+    """A language ready to be asked; sentences come without their end mark, case is ignored."""
+
+    code: str
+    script: re.Pattern[str]
+    """A sentence of this language has some of these characters."""
+    lead: re.Pattern[str]
+    """Words before a statement that say nothing."""
+    asked: tuple[re.Pattern[str], ...]
+    """The sentence asks to remember its group `fact`."""
+    asked_after: tuple[re.Pattern[str], ...]
+    """The same, with the request behind the fact."""
+    refers_back: re.Pattern[str]
+    """The whole sentence asks to remember the one before it."""
+    signs: tuple[tuple[Kind, re.Pattern[str]], ...]
+    """Tried in order: the first that is found gives the kind."""
+    against: re.Pattern[str]
+    """Questions, what-ifs, irony, requests, progress, hearsay, secrets."""
+    against_asked: re.Pattern[str]
+    """What speaks even against a sentence that asks to be remembered."""
+    passing: re.Pattern[str]
+    """Words that tie a sentence to the moment; a deadline may have them."""
+    lasting: re.Pattern[str]
+    """Phrases with such words that mean the contrary."""
+    reasons: tuple[re.Pattern[str], ...]
+    """A sentence as groups `fact` and `why`."""
+    how: re.Pattern[str]
+    """A clause at the end, group `how`, that says what to do with the fact."""
+    clauses: re.Pattern[str]
+    """Where a sentence can be split into several statements."""
+    about_agent: re.Pattern[str]
+    """Words for what an agent says and does to the person."""
+    about_project: re.Pattern[str]
+    """Words for a project's own things."""
+    scoped: re.Pattern[str]
+    """Words that bind a statement to this project."""
+    first_person: re.Pattern[str]
+    negative: re.Pattern[str]
+    changed: re.Pattern[str]
+    """Words that say that it was otherwise before."""
+    opening: re.Pattern[str]
+    """What a name leaves out at its beginning."""
+    stop_words: frozenset[str]
+    """Stems of words that tell no fact from another."""
+    small_words: frozenset[str]
+    """Words that tell the language from others of its script."""
+
+
+def load() -> tuple[Language, ...]:
+    """Return every language, read from the files beside this one."""
+    folder = files("extractord.agent.languages")
+    return tuple(_language((folder / f"{code}.toml").read_bytes()) for code in LANGUAGES)
+
+
+def _language(raw: bytes) -> Language:
+    file = msgspec.toml.decode(raw, type=_File)
+    words: dict[str, str] = {}
+
+    def one(pattern: str) -> re.Pattern[str]:
+        return re.compile(_filled(pattern, words), re.IGNORECASE)
+
+    def any_of(patterns: tuple[str, ...]) -> re.Pattern[str]:
+        return one("|".join(patterns))
+
+    for name, value in file.words.items():
+        words[name] = _filled(value, words)
+    parts = file.expressions
+    return Language(
+        code=file.code,
+        script=one(file.script),
+        lead=any_of(parts.lead),
+        asked=tuple(map(one, parts.asked)),
+        asked_after=tuple(map(one, parts.asked_after)),
+        refers_back=any_of(parts.refers_back),
+        signs=tuple((sign.kind, any_of(sign.any)) for sign in file.signs),
+        against=any_of(tuple(pattern for patterns in file.against.values() for pattern in patterns)),
+        against_asked=any_of(tuple(pattern for name in _EVEN_IF_ASKED for pattern in file.against[name])),
+        passing=any_of(parts.passing),
+        lasting=any_of(parts.lasting),
+        reasons=tuple(map(one, parts.reasons)),
+        how=any_of(parts.how),
+        clauses=any_of(parts.clauses),
+        about_agent=any_of(parts.about_agent),
+        about_project=any_of(parts.about_project),
+        scoped=any_of(parts.scoped),
+        first_person=any_of(parts.first_person),
+        negative=any_of(parts.negative),
+        changed=any_of(parts.changed),
+        opening=any_of(parts.opening),
+        stop_words=frozenset(word[:_STEM_LETTERS] for word in fold(file.stop_words).split()),
+        small_words=frozenset(file.small_words.split()),
+    )
+
+
+def _filled(pattern: str, words: Mapping[str, str]) -> str:
+    """The pattern with each `<name>` replaced; group names `(?P<name>` stay."""
+    return re.sub(r"(?<!\?P)<([a-z]+)>", lambda found: words.get(found[1], found[0]), pattern)
