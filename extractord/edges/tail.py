@@ -106,6 +106,12 @@ class Tail:
         return self.lines.take_rest()
 
 
+async def beginning(path: str, size: int) -> bytes:
+    """Given a transcript, return its first bytes, at most `size`. Raise TranscriptError."""
+    async with _opened(path, 0) as read:
+        return await read(size)
+
+
 async def document(path: str) -> bytes:
     """Given a transcript that is one document, return its bytes once its writer has let go of it.
 

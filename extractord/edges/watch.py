@@ -25,6 +25,7 @@ _POLL_SHARE = 50
 """Polling rests this many times as long as a look took: at most a fiftieth of a core."""
 _FLOOD = 4000
 """So many changes at once may have overrun the system's buffer: look at everything."""
+_GONE: Stamp = (0, 0, 0)
 _BESIDE = ("-wal", "-shm", "-journal")
 _NETWORK = frozenset(
     {"nfs", "nfs4", "cifs", "smb3", "9p", "afs", "ceph", "drvfs", "virtiofs", "vboxsf", "fuse.sshfs"}
@@ -71,8 +72,8 @@ class Watch:
         self._warn = warn
         self._stamps: dict[Touched, Stamp] = {}
 
-    async def touched(self, stop: asyncio.Event) -> AsyncIterator[set[Touched]]:
-        """Yield transcripts that changed, all of them first; end when `stop` is set.
+    async def touched(self, stop: asyncio.Event) -> AsyncIterator[tuple[Touched, ...]]:
+        """Yield transcripts that changed, oldest change first; all of them at first; end at `stop`.
 
         One that is gone is yielded too.
         """
@@ -82,10 +83,10 @@ class Watch:
             looked, rest_s = 0.0, 0.0
             async for changed in self._reported(reported, stop):
                 is_flood = len(changed) > _FLOOD
-                touched = set() if is_flood else await asyncio.to_thread(self._transcripts, changed)
+                touched = () if is_flood else await asyncio.to_thread(self._transcripts, changed)
                 if is_flood or time.monotonic() - looked >= rest_s:
                     began = time.monotonic()
-                    touched |= await asyncio.to_thread(self._look)
+                    touched = tuple(dict.fromkeys((*await asyncio.to_thread(self._look), *touched)))
                     looked = time.monotonic()
                     is_slow = len(reported) < len({root for _, root in present})
                     rest_s = max(_POLL_S, _POLL_SHARE * (looked - began)) if is_slow else self._rescan_s
@@ -133,19 +134,21 @@ class Watch:
     def _is_polled(self, root: str) -> bool:
         return self._polling or _file_system(root) in _NETWORK
 
-    def _look(self) -> set[Touched]:
-        """Look at everything; what is not as it was the last time was touched."""
+    def _look(self) -> list[Touched]:
+        """Look at everything; what is not as it was the last time was touched, oldest change first."""
         stamps = {
             (source, path): stamp
             for source, root in self._roots
             for path, stamp in scan(source, root).items()
         }
         before, self._stamps = self._stamps, stamps
-        return {key for key in {**before, **stamps} if before.get(key) != stamps.get(key)}
+        changed = [key for key in {**before, **stamps} if before.get(key) != stamps.get(key)]
+        return sorted(changed, key=lambda key: stamps.get(key, _GONE)[1])
 
-    def _transcripts(self, paths: set[str]) -> set[Touched]:
+    def _transcripts(self, paths: set[str]) -> tuple[Touched, ...]:
         """The transcripts among changed paths, and all those in changed folders."""
-        return {touched for path in paths for touched in self._transcripts_at(path)}
+        found = dict.fromkeys(touched for path in sorted(paths) for touched in self._transcripts_at(path))
+        return tuple(found)
 
     def _transcripts_at(self, path: str) -> Iterator[Touched]:
         for ending in _BESIDE:

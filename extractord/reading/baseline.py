@@ -12,9 +12,9 @@ from extractord.core.ports import Baseline, Ranges
 from extractord.core.records import Entry
 from extractord.core.transcripts.source import Container, Source
 from extractord.edges.tables import Tables
-from extractord.edges.tail import Tail, check, document, ends, mark
+from extractord.edges.tail import Tail, check, ends, mark
 from extractord.errors import TranscriptError
-from extractord.reading.families import NO_CUT, Cut, container_of, opened
+from extractord.reading.families import NO_CUT, Cut, container_of, opened, whole_of
 
 _HEAD_BYTES = 32 * 1024
 _TAIL_BYTES = 16 * 1024
@@ -59,7 +59,7 @@ async def session_of(source: Source, path: str) -> str:
         head, tail, _ = await ends(path, _HEAD_BYTES, 1)
         records = [line for line in (*head, *tail) if line.strip()][:_HEAD_LINES]
     else:
-        records = [await document(path)]
+        records = [await whole_of(source, path)]
     for record in records:
         list(reader.feed(record))
     return reader.session or path
@@ -118,7 +118,7 @@ async def _of_lines(source: Source, path: str) -> Note:
 
 async def _of_document(source: Source, path: str) -> Note:
     reader = source.reader(opened(source, path))
-    whole = await document(path)
+    whole = await whole_of(source, path)
     found = list(reader.feed(whole))
     entries = [seen for seen in found if isinstance(seen, Entry)]
     last = entries[-1].id if entries else None

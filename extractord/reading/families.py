@@ -17,6 +17,7 @@ from extractord.core.records import Entry, Origin, Seen
 from extractord.core.transcripts.source import Container, Opened, Source
 from extractord.edges.tables import Tables
 from extractord.edges.tail import Tail, check, document, mark
+from extractord.edges.trees import joined
 from extractord.errors import TranscriptError
 
 _BESIDE_BYTES = 1024 * 1024
@@ -93,6 +94,16 @@ def opened(source: Source, path: str) -> Opened:
     return Opened(path=path, beside=beside)
 
 
+async def whole_of(source: Source, path: str) -> bytes:
+    """Given a transcript that is one document, return it, joined where it stands in many files.
+
+    Raise TranscriptError.
+    """
+    if source.tree is not None:
+        return await asyncio.to_thread(joined, path, source.tree)
+    return await document(path)
+
+
 class Family:
     """Readers and cursors of files that are folded into the same sessions."""
 
@@ -143,7 +154,7 @@ class Family:
                 fed = await self._read_lines(path, reader, tail, cut)
                 at, size = tail.lines.offset, tail.lines.size
             case Container.DOCUMENT:
-                whole = await document(path)
+                whole = await whole_of(self.source, path)
                 fed, at, size = 1, len(whole), len(whole)
                 self._apply_all(list(reader.feed(whole)), path, cut)
             case Container.ROWS:

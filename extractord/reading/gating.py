@@ -63,7 +63,14 @@ class Gating:
                     self._ranges.close(agent, session, [exchange.key], reason, now)
                     closed.append(exchange.key)
                     skipped.append(
-                        Skipped(at=now, agent=agent, session=session, exchange=exchange.key, reason=reason)
+                        Skipped(
+                            at=now,
+                            agent=agent,
+                            session=session,
+                            exchange=exchange.key,
+                            reason=reason,
+                            entries=len(exchange.entries),
+                        )
                     )
                 case Run():
                     project = self._resolve(agent, session, exchange.cwd or self._settings.home)

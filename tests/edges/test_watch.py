@@ -116,7 +116,7 @@ async def test_a_linked_root_is_watched_once_by_its_real_path(tmp_path: Path) ->
     )
     (real / "a.jsonl").touch()
     async with aclosing(watch.touched(stop)) as touched:
-        assert await anext(touched) == {(source, str(real / "a.jsonl"))}
+        assert await anext(touched) == ((source, str(real / "a.jsonl")),)
     stop.set()
 
 

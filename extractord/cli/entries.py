@@ -1,0 +1,190 @@
+"""`entries`: what the daemon sees in a transcript, or in a folder of them."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Annotated
+
+import msgspec
+from cyclopts import Parameter
+from msgspec import Struct
+
+from extractord.core.records import Entry
+from extractord.core.transcripts import SOURCES
+from extractord.core.transcripts.source import Source, Surroundings
+from extractord.errors import EXIT_FAILED, TranscriptError
+from extractord.reading.finding import chosen, found_at
+from extractord.reading.listing import Told, listed
+
+_TEXT_COLUMNS = 100
+
+
+class CallRow(Struct, frozen=True):
+    """A tool call, as `--json` prints it."""
+
+    name: str
+    paths: tuple[str, ...]
+    writes: bool
+    ok: bool | None
+
+
+class Row(Struct, frozen=True):
+    """An entry, as `--json` prints it."""
+
+    id: str
+    parent: str | None
+    session: str
+    agent: str
+    role: str
+    origin: str
+    text: str
+    calls: tuple[CallRow, ...]
+    time: datetime | None
+    cwd: str | None
+    branch: str | None
+    turn_end: bool
+    active: bool
+
+
+class Diagnosis(Struct, frozen=True):
+    """What came of one transcript, as `--diagnose --json` prints it."""
+
+    path: str
+    agent: str
+    versions: tuple[str, ...]
+    sessions: tuple[str, ...]
+    entries: dict[str, int]
+    """By role and origin, `user/human`."""
+    inactive: int
+    unknown: dict[str, int]
+    """Records that were not understood, by type."""
+    skipped: int
+    """Lines that were too long."""
+
+
+def entries(
+    path: Annotated[str, Parameter(help="A transcript, a database, or a folder of them.")],
+    /,
+    *,
+    agent: Annotated[str | None, Parameter(help="Whose they are, where that cannot be told.")] = None,
+    diagnose: Annotated[bool, Parameter(negative=(), help="Per file: what was seen, and what not.")] = False,
+    json: Annotated[bool, Parameter(negative=(), help="One JSON object a line.")] = False,
+) -> int:
+    """Show what the daemon sees in transcripts: every entry, in order. Nothing is changed.
+
+    An entry on a branch that a rewind abandoned is not active; a prompt that another session of
+    the folder had first is copied.
+    """
+    around = Surroundings(os.environ, str(Path.home()), sys.platform)
+    return asyncio.run(_show(path, chosen(SOURCES, agent), around, diagnose=diagnose, json=json))
+
+
+async def _show(
+    path: str, sources: Sequence[Source], around: Surroundings, *, diagnose: bool, json: bool
+) -> int:
+    code = 0
+    with TemporaryDirectory(prefix="extractord-") as copy_dir:
+        async for one in listed(await found_at(path, sources, around), copy_dir):
+            if isinstance(one, TranscriptError):
+                print(f"extractord: {one}", file=sys.stderr)
+                code = EXIT_FAILED
+            elif diagnose:
+                _say_diagnosis(_diagnosis(one), json=json)
+            elif json:
+                _say_rows(one)
+            else:
+                _say_table(one)
+    return code
+
+
+def _say_rows(one: Told) -> None:
+    out = sys.stdout.buffer
+    for entry in one.entries.values():
+        out.write(msgspec.json.encode(_row(entry)) + b"\n")
+    out.flush()
+
+
+def _row(entry: Entry) -> Row:
+    return Row(
+        id=entry.id,
+        parent=entry.parent,
+        session=entry.session,
+        agent=entry.agent,
+        role=entry.role.value,
+        origin=entry.origin.value,
+        text=entry.text,
+        calls=tuple(CallRow(call.name, call.paths, call.writes, call.ok) for call in entry.calls),
+        time=entry.time,
+        cwd=entry.cwd,
+        branch=entry.branch,
+        turn_end=entry.turn_end,
+        active=entry.active,
+    )
+
+
+def _diagnosis(one: Told) -> Diagnosis:
+    kinds = Counter(f"{entry.role}/{entry.origin}" for entry in one.entries.values())
+    return Diagnosis(
+        path=one.path,
+        agent=one.agent,
+        versions=tuple(sorted(one.versions)),
+        sessions=tuple(dict.fromkeys(entry.session for entry in one.entries.values())),
+        entries=dict(kinds.most_common()),
+        inactive=sum(not entry.active for entry in one.entries.values()),
+        unknown=dict(one.unknown.most_common()),
+        skipped=one.skipped,
+    )
+
+
+def _say_diagnosis(found: Diagnosis, *, json: bool) -> None:
+    if json:
+        print(msgspec.json.encode(found).decode())
+        return
+    from rich.console import Console  # noqa: PLC0415 - only people wait for it
+    from rich.table import Table  # noqa: PLC0415
+    from rich.text import Text  # noqa: PLC0415
+
+    table = Table("what", "how many", title=Text(found.path), title_justify="left", width=None)
+    version = " ".join(found.versions) or "version not named"
+    table.caption = Text(f"{found.agent} {version}; {len(found.sessions)} sessions")
+    for kind, count in found.entries.items():
+        table.add_row(kind, str(count))
+    for what, count in (
+        ("abandoned by a rewind", found.inactive),
+        ("lines too long, skipped", found.skipped),
+    ):
+        if count:
+            table.add_row(what, str(count))
+    for kind, count in found.unknown.items():
+        table.add_row(Text(f"not understood: {kind}"), str(count))
+    Console().print(table)
+
+
+def _say_table(one: Told) -> None:
+    from rich.console import Console  # noqa: PLC0415 - only people wait for it
+    from rich.table import Table  # noqa: PLC0415
+    from rich.text import Text  # noqa: PLC0415
+
+    table = Table("time", "who", "said", "did", title=Text(one.path), title_justify="left")
+    for entry in one.entries.values():
+        table.add_row(
+            f"{entry.time:%Y-%m-%d %H:%M}" if entry.time else "",
+            f"{entry.role} {entry.origin}",
+            Text(" ".join(entry.text[: 4 * _TEXT_COLUMNS].split())[:_TEXT_COLUMNS]),
+            Text("\n".join(_did(call.name, call.paths, call.ok) for call in entry.calls)),
+            style=None if entry.active else "dim strike",
+            end_section=entry.turn_end,
+        )
+    Console().print(table)
+
+
+def _did(name: str, paths: Sequence[str], ok: bool | None) -> str:
+    outcome = {True: "", False: " (refused or failed)", None: " (no result)"}[ok]
+    return " ".join((name, *paths)) + outcome
