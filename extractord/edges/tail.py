@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import os
 import stat
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from hashlib import blake2b
 
-import aiofiles
 import msgspec
 import zstandard
+from aiofiles.threadpool import wrap
 
 from extractord.core.cursor import Anew, Cursor, Grown, Same
 from extractord.core.lines import LINE_BYTES, Lines
@@ -91,11 +92,12 @@ class Tail:
         async with _opened(self._path, self.lines.size) as read:
             while True:
                 left = pause_at - self.lines.size
-                chunk = await read(min(left, self._chunk_bytes) if left > 0 else self._chunk_bytes)
-                if not chunk:
-                    return
+                wanted = min(left, self._chunk_bytes) if left > 0 else self._chunk_bytes
+                chunk = await read(wanted)
                 if batch := self.lines.feed(chunk):
                     yield batch, self.lines.offset
+                if len(chunk) < wanted:
+                    return
 
     def last_line(self) -> bytes | None:
         """Nobody writes any more: return the line without newline at the end, if it is whole JSON."""
@@ -165,11 +167,11 @@ async def _opened(path: str, offset: int) -> AsyncIterator[Callable[[int], Await
     """A way to read on from an offset of the plain bytes; foreign errors become ours here."""
     with _descriptor(path) as (descriptor, compressed):
         try:
-            async with aiofiles.open(descriptor, "rb", buffering=0, closefd=False) as file:
-                if not compressed:
-                    await file.seek(offset)
-                    yield file.read
-                    return
+            if not compressed:
+                os.lseek(descriptor, offset, os.SEEK_SET)
+                with io.FileIO(descriptor, closefd=False) as file:
+                    yield wrap(file, loop=asyncio.get_running_loop(), executor=None).read
+                return
             with (
                 os.fdopen(descriptor, "rb", closefd=False) as packed,
                 zstandard.ZstdDecompressor().stream_reader(packed, read_across_frames=True) as plain,
