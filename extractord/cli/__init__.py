@@ -47,7 +47,7 @@ def run() -> int:
         print(f"extractord: {error}", file=sys.stderr)
         return error.exit_code
     except BrokenPipeError:  # whoever read our output has enough
-        sys.stdout = None  # type: ignore[assignment]
+        sys.stdout = None
         return 0
     except KeyboardInterrupt:
         return _INTERRUPTED

@@ -17,6 +17,8 @@ class Skipped(Struct, frozen=True, kw_only=True, tag="skipped"):
     session: str
     exchange: str
     reason: str
+    entries: int = 0
+    """How many the exchange held."""
 
 
 class RunFinished(Struct, frozen=True, kw_only=True, tag="run/finished"):

@@ -44,6 +44,11 @@ class Surveyed(Struct, frozen=True, kw_only=True):
         return Listed(path=self.path, title=self.title, hook=self.description, fault=self.fault)
 
 
+def kinds_of(project: Project) -> tuple[RootKind, ...]:
+    """Given a run's project, return the kinds of roots that the run has: user first."""
+    return tuple(RootKind) if project.is_project else (RootKind.USER,)
+
+
 def root_of(kind: RootKind, project: Project) -> str:
     """Given a kind of root and the run's project, return the root's name, a folder of the memory."""
     return USER_ROOT if kind is RootKind.USER else f"projects/{project.slug}"

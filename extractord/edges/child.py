@@ -94,7 +94,8 @@ class ForkedChild:
         finally:
             self._server.kill(pid)
             incoming.close()
-            transport.abort()
+            if not transport.is_closing():  # a child that is gone closed it already
+                transport.abort()
 
 
 async def _talk(

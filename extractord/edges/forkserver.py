@@ -56,10 +56,15 @@ class ForkServer:
             if self._process is None or self._process.poll() is not None:
                 self.start()
             assert self._control is not None  # noqa: S101 - start() made it
-            socket.send_fds(self._control, [_SPAWN], [to_child, from_child, *roots])
-            answer = self._control.recv(_MESSAGE_BYTES)
+            try:
+                socket.send_fds(self._control, [_SPAWN], [to_child, from_child, *roots])
+                answer = self._control.recv(_MESSAGE_BYTES)
+            except ConnectionError:
+                answer = b""
         if not answer:
-            raise ExtractordError("the process that starts the runs ended at once; its error is above")
+            raise ExtractordError(
+                "the process that starts the runs has ended; its error is on standard error"
+            )
         return int(answer)
 
     def kill(self, pid: int) -> None:

@@ -38,6 +38,8 @@ _INSERT = "INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 
 _SPENT = """SELECT count(*), ifnull(sum(prompt_tokens + completion_tokens), 0), total(dollars)
     FROM requests WHERE at >= :since"""
 _SPENT_BY_RUN = _SPENT + " AND run = :run"
+_USAGE = """SELECT count(*), ifnull(sum(prompt_tokens), 0), ifnull(sum(completion_tokens), 0),
+    ifnull(sum(cached_tokens), 0), total(dollars) FROM requests WHERE run = ?"""
 
 
 @border
@@ -76,6 +78,14 @@ class Runs:
             _SPENT if run is None else _SPENT_BY_RUN, {"since": to_ms(since), "run": run}
         ).fetchone()
         return Spent(requests=requests, tokens=tokens, dollars=dollars)
+
+    def usage(self, run: str) -> tuple[int, Usage]:
+        """A run's requests, counted, and what they cost together."""
+        (requests, *sums) = self._connection.execute(_USAGE, (run,)).fetchone()
+        prompt, completion, cached, dollars = sums
+        return requests, Usage(
+            prompt_tokens=prompt, completion_tokens=completion, cached_tokens=cached, dollars=dollars
+        )
 
     def recent(self, limit: int) -> tuple[RunRow, ...]:
         """The newest runs, newest first."""

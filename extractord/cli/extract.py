@@ -1,0 +1,147 @@
+"""`extract`: batch over transcripts that are there already."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import sys
+from datetime import timedelta
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+from cyclopts import Parameter
+
+from extractord.batch import Plan, Summary, drained, plan
+from extractord.cli.runs import as_json
+from extractord.config import load_settings
+from extractord.core.ports import RunRow
+from extractord.errors import EXIT_FAILED, UsageError
+from extractord.house import opened
+
+_UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+
+
+def extract(
+    *paths: Path,
+    agent: str | None = None,
+    since: str | None = None,
+    project: Path | None = None,
+    dry_run: Annotated[bool, Parameter(negative=())] = False,
+    drain: str = "none",
+    json: Annotated[bool, Parameter(negative=())] = False,
+) -> int:
+    """Read transcripts that are there already and remember what is worth it.
+
+    Parameters
+    ----------
+    paths
+        Transcripts, or folders that hold them, such as an agent's home; none: every known place.
+    agent
+        Whose transcripts they are, where that cannot be told; or only this agent's.
+    since
+        Only exchanges of the last while: 90m, 12h, 30d, 4w.
+    project
+        Only sessions of the project that this directory belongs to.
+    dry_run
+        Say what would be run; run, close and write nothing.
+    drain
+        Seconds after which no further run is begun; none: until all is done.
+    json
+        One object a line, a run each; the last line sums up.
+    """
+    return asyncio.run(
+        _extract(paths, agent, _age(since), project, _seconds(drain), dry_run=dry_run, json=json)
+    )
+
+
+async def _extract(
+    paths: tuple[Path, ...],
+    agent: str | None,
+    age: timedelta | None,
+    project: Path | None,
+    drain_s: float | None,
+    *,
+    dry_run: bool,
+    json: bool,
+) -> int:
+    settings = load_settings()
+    async with opened(settings, planning=dry_run) as house:
+        since = house.clock() - age if age is not None else None
+        planned = await plan(house, paths, agent=agent, since=since, project=_absolute(project))
+        for problem in planned.problems:
+            print(f"extractord: {problem}", file=sys.stderr)
+        print(_announced(planned), file=sys.stderr)
+        rows = []
+        if dry_run:
+            _list(planned)
+        else:
+            async for row in drained(house, planned.snapshots, drain_s):
+                rows.append(row)
+                print(msgspec.json.encode(as_json(row)).decode() if json else _said(row), flush=True)
+    summary = planned.summary(rows)
+    if json:
+        print(msgspec.json.encode({"summary": True, **msgspec.structs.asdict(summary)}).decode())
+    else:
+        print(_summed_up(summary, settings.memory_dir))
+    return EXIT_FAILED if summary.failed or planned.problems else 0
+
+
+def _announced(planned: Plan) -> str:
+    exchanges = sum(len(snapshot.window.exchanges) for snapshot in planned.snapshots)
+    skipped = planned.skipped.total()
+    return (
+        f"{_count(len(planned.snapshots), 'session')} with {_count(exchanges, 'exchange')} to read, "
+        f"about {planned.tokens:,} tokens" + (f"; {_count(skipped, 'exchange')} skipped" if skipped else "")
+    )
+
+
+def _list(planned: Plan) -> None:
+    for snapshot in planned.snapshots:
+        window = snapshot.window
+        print(
+            f"would run: {window.agent} {window.session} in {window.project.slug}, "
+            f"{_count(len(window.exchanges), 'exchange')}"
+        )
+
+
+def _said(row: RunRow) -> str:
+    """A run for a person: what it came to, and each memory that it touched."""
+    lines = [f"{row.outcome:<16} {row.agent} {row.session}" + (f"  ({row.reason})" if row.reason else "")]
+    lines += [f"  + {path}" for path in row.written]
+    lines += [f"  - {path}" for path in row.removed]
+    lines += [f"  ? {path}  held for review" for path in row.held]
+    return "\n".join(lines)
+
+
+def _summed_up(summary: Summary, memory: Path) -> str:
+    skipped = ", ".join(f"{number} {reason}" for reason, number in summary.skipped.items())
+    return (
+        f"{_count(summary.exchanges, 'exchange')}, {_count(summary.runs, 'run')}: {summary.saved} saved, "
+        f"{summary.failed} failed" + (f"; skipped: {skipped}" if skipped else "") + f". Memories: {memory}"
+    )
+
+
+def _count(number: int, thing: str) -> str:
+    return f"{number:,} {thing}" + ("" if number == 1 else "s")
+
+
+def _absolute(place: Path | None) -> str | None:
+    return None if place is None else str(place.expanduser().absolute())
+
+
+def _age(since: str | None) -> timedelta | None:
+    if since is None:
+        return None
+    found = re.fullmatch(r"(\d+)([mhdw])", since)
+    if found is None:
+        raise UsageError(f"--since {since}: write a number and m, h, d or w, such as 12h or 30d")
+    return timedelta(**{_UNITS[found[2]]: int(found[1])})
+
+
+def _seconds(drain: str) -> float | None:
+    if drain == "none":
+        return None
+    if not re.fullmatch(r"\d+(\.\d+)?", drain):
+        raise UsageError(f"--drain {drain}: write a number of seconds, or none")
+    return float(drain)

@@ -1,0 +1,84 @@
+"""The one place where a request is made: redacted, within the budget, and a row in the ledger."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import Protocol
+
+from msgspec.structs import replace
+
+from extractord.core.budget import Limits, Stop, judge_spend
+from extractord.core.ports import Complete, Runs
+from extractord.core.records import Message, Reply, Tool, Usage
+from extractord.errors import ExtractordError, ModelError
+
+
+class BudgetSpent(ExtractordError):  # noqa: N818 - a state of the purse, not a fault
+    """A limit is reached: of the day, `until` its end, or of the run (`until` None)."""
+
+    def __init__(self, stop: Stop) -> None:
+        self.until = stop.until
+        super().__init__(stop.reason)
+
+
+class Host(Protocol):
+    """What reaches the provider; gives the number of requests that a reply took."""
+
+    async def complete(self, messages: Sequence[Message], tools: Sequence[Tool]) -> tuple[Reply, int]:
+        """Ask once. Raise ModelError where there is no reply."""
+        ...
+
+
+class Redactor(Protocol):
+    """Takes secrets out of texts, off the event loop."""
+
+    async def redact(self, texts: Sequence[str]) -> Sequence[str]:
+        """Given texts, return each without its secrets. Raise ExtractordError where it cannot."""
+        ...
+
+
+class Spending:
+    """Makes the requests of every run."""
+
+    def __init__(
+        self, runs: Runs, host: Host, redactor: Redactor, limits: Limits, clock: Callable[[], datetime]
+    ) -> None:
+        self._runs = runs
+        self._host = host
+        self._redactor = redactor
+        self._limits = limits
+        self._clock = clock
+
+    def check(self, run: str) -> None:
+        """Raise BudgetSpent where not one more request fits."""
+        now = self._clock()
+        midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
+        verdict = judge_spend(self._limits, self._runs.spent(midnight), self._runs.spent(midnight, run), now)
+        if isinstance(verdict, Stop):
+            raise BudgetSpent(verdict)
+
+    def of(self, run: str) -> Complete:
+        """Given a run, return what answers its child: nothing leaves unredacted or unpaid for."""
+        clean: dict[str, str] = {}
+
+        async def complete(messages: Sequence[Message], tools: Sequence[Tool]) -> Reply:
+            self.check(run)
+            fresh = [message.content for message in messages if message.content not in clean]
+            clean.update(zip(fresh, await self._redactor.redact(fresh), strict=True))
+            asked = [replace(message, content=clean[message.content]) for message in messages]
+            try:
+                reply, tries = await self._host.complete(asked, tools)
+            except ModelError as error:
+                self._count(run, error.tries, error.fault)
+                raise
+            self._count(run, tries - 1, "transient")
+            self._runs.spend(run, reply.usage, self._clock(), None)
+            return reply
+
+        return complete
+
+    def _count(self, run: str, requests: int, fault: str) -> None:
+        """A request that failed is one that was made."""
+        for _ in range(requests):
+            self._runs.spend(run, Usage(), self._clock(), fault)
