@@ -12,7 +12,9 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from feeding import SAMPLES, memory_writes, prompts, reader
 
+from extractord.core.transcripts import goose
 from extractord.core.transcripts.opencode_rows import ROWS
 from extractord.core.transcripts.source import Rows
 from extractord.edges.tables import Tables
@@ -252,3 +254,20 @@ def test_opencodes_questions_give_sessions_and_messages_with_parts_in_order(tmp_
         ("message", "msg_1", 12, [{"id": "prt_1", "data": '{"a":1}'}, {"id": "prt_2", "data": "{torn"}]),
         ("message", "msg_2", 30, []),
     ]
+
+
+@pytest.mark.skipif(not SAMPLES.exists(), reason="the shared samples are not beside the checkout")
+def test_gooses_sample_has_the_prompts_that_were_typed(tmp_path: Path) -> None:
+    path = tmp_path / "theirs" / "sessions.db"
+    path.parent.mkdir()
+    shutil.copyfile(SAMPLES / "goose/derived/sessions.db", path)
+    asked = tables(path, goose.ROWS)
+    to = reader(goose.SOURCE)
+    seen = [
+        each for session, _ in asked.touched(0) for row in asked.records(session) for each in to.feed(row)
+    ]
+    assert prompts(seen) == ["run the tests", "old prompt hidden from the agent after compaction"]
+    assert memory_writes(seen) == [("/home/dev/memory/t.md", True)]
+    newest_update = max(at for _, at in asked.touched(0))
+    assert len(asked.touched(newest_update)) == 3
+    assert asked.touched(newest_update + 1) == ()

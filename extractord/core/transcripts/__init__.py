@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from extractord.core.transcripts import claude_code, codex, gemini_cli, opencode, pi, qwen_code
+from extractord.core.transcripts import claude_code, codex, gemini_cli, goose, opencode, pi, qwen_code
 from extractord.core.transcripts.source import Source
 
 SOURCES: tuple[Source, ...] = (
@@ -12,4 +12,5 @@ SOURCES: tuple[Source, ...] = (
     qwen_code.SOURCE,
     opencode.SOURCE,
     pi.SOURCE,
+    goose.SOURCE,
 )

@@ -201,8 +201,7 @@ class PiReader:
         return tool_call(part.id or f"{entry}/{nth}", part.name or "", part.arguments, self._cwd, _TOOLS)
 
     def _tell(self, *entries: Entry, spoken: bool = False) -> Iterator[Seen]:
-        if entries:
-            self._branches.bear(entries[0].id.partition("#")[0], (each.id for each in entries), spoken=spoken)
+        self._branches.bear(entries[0].id.partition("#")[0], (each.id for each in entries), spoken=spoken)
         for entry in entries:
             yield from self._told.tell(entry)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Literal
+from typing import Literal, assert_never
 
 from msgspec import Struct
 
@@ -41,6 +41,8 @@ def tool_call(
             written = shell_writes(value, there)
             paths = written or shell_reads(value, there)
             return ToolCall(id=ident, name=name, paths=paths, writes=bool(written))
+        case _:
+            assert_never(takes.how)
 
 
 def _first(arguments: Mapping[str, object], keys: Iterable[str]) -> str | None:

@@ -334,6 +334,19 @@ def test_where_it_is_and_what_belongs() -> None:
     assert not SOURCE.claims("/x/a.jsonl", b'{"uuid":"1"}')
 
 
+def test_a_rewind_before_anything_was_said_and_a_message_without_an_id_bring_nothing() -> None:
+    to = reader(SOURCE)
+    assert (
+        fed(to, META, {"$rewindTo": "u1"}, {"$set": {"messages": [{"type": "user", "content": "lost"}]}})
+        == []
+    )
+    assert to.unknown == {"no id": 1}
+
+
+def test_a_content_that_is_one_part_is_its_text() -> None:
+    assert prompts(said({**user("u1", ""), "content": {"text": "one"}})) == ["one"]
+
+
 KEYS = [
     "id",
     "type",

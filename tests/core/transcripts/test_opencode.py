@@ -328,6 +328,22 @@ def test_where_it_is_and_what_belongs() -> None:
     assert not SOURCE.claims("/d/goose.db", b"SQLite format 3\0")
 
 
+def test_rows_joined_from_files_are_read_as_rows_and_an_odd_message_is_left() -> None:
+    own = {"id": "ses_1", "parentID": None, "directory": "/home/dev/shop", "revert": {"messageID": "msg_2"}}
+    rows = [
+        {"kind": "file", "id": "ses_1", "data": json.dumps(own), "parts": '["msg_1","msg_2"]'},
+        user("msg_1", text("one")),
+        user("msg_2", text("two")),
+        {"kind": "message", "id": "msg_3", "data": "{torn"},
+    ]
+    to = reader(SOURCE)
+    seen = fed(to, rows)
+    assert prompts(seen) == ["one", "two"]
+    assert voided(seen) == {"msg_2"}
+    assert fed(to, rows) == []
+    assert fed(to, b"[torn") == []
+
+
 KEYS = ["kind", "id", "data", "parts", "revert", "time_updated", "parent_id", "directory"]
 WORDS = [
     "session",

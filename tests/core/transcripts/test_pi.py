@@ -263,6 +263,23 @@ def test_where_it_is_and_what_belongs() -> None:
     assert not SOURCE.claims("/x/a.jsonl", b'{"type":"session_meta"}')
 
 
+def test_the_same_header_again_and_a_result_without_a_call_change_nothing() -> None:
+    seen = fed(
+        reader(SOURCE),
+        HEADER,
+        message("u1", None, "user", "one"),
+        HEADER,
+        message("t1", "u1", "toolResult", "x"),
+    )
+    assert list(newest(seen)) == ["u1", "t1"]
+    assert not voided(seen)
+
+
+def test_an_answer_that_comes_again_keeps_its_result() -> None:
+    asked = asks("a1", "u1", path="a.md")
+    assert len(fed(reader(SOURCE), HEADER, asked, answers("t1", "a1"), asked)) == 3
+
+
 KEYS = [
     "type",
     "id",

@@ -247,6 +247,29 @@ def test_where_it_is_and_what_belongs() -> None:
     assert not SOURCE.claims("/x/a.jsonl", b'{"parentUuid":null,"uuid":"1","isSidechain":false}')
 
 
+def test_records_that_lead_nowhere_bring_nothing() -> None:
+    rewind = record("w", None, "system", subtype="rewind")
+    empty = record("z", None, "system", subtype="chat_compression", systemPayload={"compressedHistory": []})
+    assert fed(reader(SOURCE), rewind, empty) == []
+
+
+def test_a_prompt_on_an_earlier_record_voids_the_branch_after_it_without_a_rewind_record() -> None:
+    seen = fed(
+        reader(SOURCE),
+        record("q1", None, "user", "one"),
+        record("q2", "q1", "assistant", "1"),
+        record("q3", "q2", "user", "two"),
+        record("q4", "q2", "user", "three"),
+    )
+    assert voided(seen) == {"q3"}
+
+
+def test_a_result_without_a_call_or_text_is_still_an_entry() -> None:
+    odd = {"role": "user", "parts": [{"functionResponse": {"name": "x", "response": 5}}]}
+    seen = fed(reader(SOURCE), record("q1", None, "tool_result", message=odd))
+    assert seen == [entry("q1", None, Role.TOOL, Origin.SYNTHETIC, "")]
+
+
 KEYS = ["uuid", "parentUuid", "type", "subtype", "message", "parts", "text", "systemPayload", "displayText"]
 KEYS += [
     "compressedHistory",
