@@ -244,6 +244,9 @@ class DictFolder:
             return PathFacts(found=Found.DIRECTORY)
         return PathFacts(twin=other)
 
+    def stats(self) -> dict[str, tuple[int, int, int]]:
+        return {path: self._stats[path] for path in self.names()}
+
     def stat(self, path: str) -> tuple[int, int, int] | None:
         return self._stats[path] if path in self.files else None
 

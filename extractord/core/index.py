@@ -14,6 +14,8 @@ _ENTRY = re.compile(
     r"[ \t]*[-*+][ \t]+\[(?:\\.|[^\]\\])*\]"
     r"\((?P<target><[^<>\n]*>|(?:\\.|[^()\\\s]|\([^()\\\s]*\))*)\).*"
 )
+_BRACKET = re.compile(r"[\\\[\]]")
+_UNPLAIN = re.compile(r"[\s()]")
 _MARK = re.compile(r"\s*<!-- unreadable:[^\n]*?-->$")
 _ENCODED = re.compile(r"[%<>\\\x00-\x1f\x7f\x85\u2028\u2029\ud800-\udfff]")
 
@@ -44,16 +46,22 @@ def derive(
     Lines that are no entries stay, and people's wording and order of entries; a missing entry is
     added, in the order of `memories`, after the last one; one without a file is dropped. `before`
     gives a path's memory as it ever was: a line that says just that is ours, and is brought up to
-    date.
-    Line ends, and a missing newline at the end, are those of the text.
+    date. Line ends, and a missing newline at the end, are those of the text.
     """
     eol = "\r\n" if "\r\n" in current else "\n"
     by_path = {memory.path: memory for memory in memories}
     missing = dict.fromkeys(memory.path for memory in memories if not memory.fault)
+    wanted = {line(memory): memory.path for memory in memories if not memory.fault}
     kept: list[str] = []
     at = 0
     for raw in re.findall(r"[^\n]*\n|[^\n]+", current):
         text = raw.rstrip("\r\n")
+        path = wanted.get(text)
+        if path is not None:
+            missing.pop(path, None)
+            kept.append(raw)
+            at = len(kept)
+            continue
         path = target(text, by_path)
         if path == "":
             kept.append(raw)
@@ -71,9 +79,9 @@ def derive(
 
 def line(memory: Listed) -> str:
     """Given a memory, return its entry, `- [Title](file.md) — hook`, on one line."""
-    title = re.sub(r"[\\\[\]]", r"\\\g<0>", one_line(memory.title) or one_line(memory.path))
+    title = _BRACKET.sub(r"\\\g<0>", one_line(memory.title) or one_line(memory.path))
     place = _ENCODED.sub(lambda found: "".join(f"%{byte:02X}" for byte in _bytes(found[0])), memory.path)
-    if re.search(r"[\s()]", place):
+    if _UNPLAIN.search(place):
         place = f"<{place}>"
     hook = one_line(memory.hook)
     return f"- [{title}]({place})" + (f" — {hook}" if hook else "")
@@ -101,7 +109,9 @@ def target(text: str, paths: Collection[str]) -> str | None:
 
 def one_line(text: str) -> str:
     """Given any text, return it on one line, at most `HOOK_CHARS` long, without controls."""
-    folded = " ".join("".join(char if char.isprintable() else " " for char in text).split())
+    if not text.isprintable():
+        text = "".join(char if char.isprintable() else " " for char in text)
+    folded = " ".join(text.split())
     return folded if len(folded) <= HOOK_CHARS else folded[: HOOK_CHARS - 1].rstrip() + "…"
 
 

@@ -53,13 +53,19 @@ class Versions:
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
+        self._writes = 0
+        self._seen: dict[str, tuple[tuple[int, int], Mapping[str, Current]]] = {}
 
     def current(self, root: str) -> Mapping[str, Current]:
         """The current version of each path of a root."""
+        now = (self._connection.execute("PRAGMA data_version").fetchone()[0], self._writes)
+        seen = self._seen.get(root)
+        if seen is not None and seen[0] == now:
+            return seen[1]
         rows = self._connection.execute(
             "SELECT path, sha256, trust, is_foreign, pinned, withheld FROM trust WHERE root = ?", (root,)
         )
-        return {
+        current = {
             path: Current(
                 sha256=sha256,
                 trust=Trust(trust),
@@ -69,9 +75,13 @@ class Versions:
             )
             for path, sha256, trust, foreign, pinned, withheld in rows
         }
+        if not self._connection.in_transaction:
+            self._seen[root] = (now, current)
+        return current
 
     def set_current(self, root: str, path: str, current: Current | None) -> None:
         """From now on this is the current version of the path; None where there is none."""
+        self._writes += 1
         if current is None:
             self._connection.execute("DELETE FROM trust WHERE root = ? AND path = ?", (root, path))
             return

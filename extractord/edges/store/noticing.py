@@ -25,15 +25,15 @@ class Noticing:
         self._ledger = ledger
         self._burying = burying
 
-    def notice(self, root: str, now: datetime) -> str:
-        """Keep what people wrote, follow what they renamed, bury what they deleted.
+    def notice(self, root: str, surveyed: Sequence[Surveyed], now: datetime) -> str:
+        """Given a survey, keep what people wrote, follow what they renamed, bury what they deleted.
 
         Where all files of a root, or more than a quarter of them, are gone at once, that is no
         deletion: nothing is buried or forgotten, and the answer is a sentence that says so. Else
         it is empty.
         """
         versions = self._ledger.versions
-        rows = {row.path: row for row in self._roots.survey(root)}
+        rows = {row.path: row for row in surveyed}
         current = versions.current(root)
         changed = [
             row

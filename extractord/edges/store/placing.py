@@ -10,7 +10,7 @@ from functools import partial
 from extractord.core.changeset import INDEX, digest
 from extractord.core.index import derive
 from extractord.core.ports import Ledger
-from extractord.core.survey import survey
+from extractord.core.survey import Surveyed, survey
 from extractord.core.versions import Current, Intent, Placed, Proof
 from extractord.edges.store.roots import INDEX_BYTES, Roots, listed
 from extractord.errors import StoreError
@@ -74,16 +74,19 @@ class Placing:
             self._ledger.audit.note("recovered", intent.run, {"intent": intent.id}, now)
         return len(intents)
 
-    def reindex(self, root: str) -> None:
-        """Rewrite the root's index where it is not what it ought to be."""
-        for file in self._indexes([], (root,)):
+    def reindex(self, root: str, rows: Sequence[Surveyed]) -> None:
+        """Rewrite the root's index where it is not what it ought to be; sweep what a crash left of that."""
+        self._roots.folder(root).sweep()
+        file = self._index(root, rows)
+        if file is not None:
             self._put(root, INDEX, file.after)
 
     def _take_back(self, intent: Intent) -> None:
         """Put back each file that is as the intent left it; what somebody changed since stays."""
+        for root in {file.root for file in intent.placed}:
+            self._roots.folder(root).sweep()
         for file in reversed(intent.placed):
             folder = self._roots.folder(file.root)
-            folder.sweep()
             there = folder.facts(file.path).found
             if there not in (Found.NOTHING, Found.FILE):
                 continue
@@ -101,25 +104,30 @@ class Placing:
         elif folder.facts(path).found is not Found.NOTHING:
             folder.remove(path)
 
-    def _indexes(self, placements: Sequence[Placement], also: Sequence[str] = ()) -> list[Placement]:
-        """The indexes as they will have to be; one that cannot be read is left alone."""
+    def _indexes(self, placements: Sequence[Placement]) -> list[Placement]:
+        """The indexes as they will have to be where they are not so already."""
         changed = []
-        for root in dict.fromkeys([*also, *(file.root for file in placements)]):
-            current = self._roots.index(root)
-            if current is None:
-                continue
+        for root in dict.fromkeys(file.root for file in placements):
             rows = {row.path: row for row in self._roots.survey(root)}
             newest = max((row.mtime_ns for row in rows.values()), default=0)
             for number, file in enumerate((file for file in placements if file.root == root), 1):
                 rows.pop(file.path, None)
                 if file.after is not None:
                     rows[file.path] = survey(file.path, file.after, newest + number)
-            wanted = derive(current, listed(list(rows.values())), partial(self._roots.said_before, root))
-            if wanted != current:
-                there = self._roots.folder(root).facts(INDEX).found is Found.FILE
-                before = current.encode() if there else None
-                changed.append(Placement(root, INDEX, before, wanted.encode() or None, current=None))
-        return changed
+            changed.append(self._index(root, list(rows.values())))
+        return [file for file in changed if file is not None]
+
+    def _index(self, root: str, rows: Sequence[Surveyed]) -> Placement | None:
+        """The index that belongs to these rows; None where it stands so, or cannot be read."""
+        current = self._roots.index(root)
+        if current is None:
+            return None
+        wanted = derive(current, listed(rows), partial(self._roots.said_before, root))
+        if wanted == current:
+            return None
+        there = self._roots.folder(root).facts(INDEX).found is Found.FILE
+        before = current.encode() if there else None
+        return Placement(root, INDEX, before, wanted.encode() or None, current=None)
 
     def _kept(self, file: Placement) -> Placed:
         """The file by its versions; their bytes are kept until the intent ends."""

@@ -28,8 +28,15 @@ INDEX_BYTES = 4 * 1024 * 1024
 @dataclass(frozen=True, slots=True)
 class _Cached:
     stat: tuple[int, int, int]
+    bare: Surveyed
+    """As the bytes say it; `withheld` is what the law says about foreign ones."""
     current: Current | None
     row: Surveyed
+    """With what the ledger knows."""
+
+    def holds(self, stat: tuple[int, int, int], current: Current | None) -> bool:
+        """True if the file need not be read again: what was ours was not judged."""
+        return self.stat == stat and (self.row.foreign or not _is_foreign(self.bare, current))
 
 
 class Roots:
@@ -48,13 +55,15 @@ class Roots:
         """
         folder, current = self.folder(root), self._versions.current(root)
         before, now = self._cache.get(root, {}), dict[str, _Cached]()
-        for path in folder.names():
-            stat = folder.stat(path) if path != INDEX else None
-            if stat is None:
+        for path, stat in folder.stats().items():
+            cached, known = before.get(path), current.get(path)
+            if path == INDEX:
                 continue
-            cached, standing = before.get(path), current.get(path)
-            if cached is None or cached.stat != stat or cached.current != standing:
-                cached = _Cached(stat, standing, self._look(folder, root, path, stat, standing))
+            if cached is None or not cached.holds(stat, known):
+                bare = _look(folder, root, path, stat, known)
+                cached = _Cached(stat, bare, known, _standing(bare, known))
+            elif cached.current != known:
+                cached = _Cached(stat, cached.bare, known, _standing(cached.bare, known))
             now[path] = cached
         self._cache[root] = now
         return tuple(cached.row for cached in now.values())
@@ -62,7 +71,7 @@ class Roots:
     def raw(self, root: str, path: str) -> bytes | None:
         """Return a memory's bytes; None where there is none. Raise StoreError where unreadable."""
         folder = self.folder(root)
-        if folder.facts(path).found is Found.NOTHING:
+        if folder.stat(path) is None and folder.facts(path).found is Found.NOTHING:
             return None
         return folder.read(path, LAW.read_bytes)
 
@@ -91,32 +100,40 @@ class Roots:
         raws = (self._versions.content(sha) for sha in shas if sha is not None)
         return [survey(path, raw, 0).listed for raw in raws if raw is not None]
 
-    def _look(
-        self, folder: Folder, root: str, path: str, stat: tuple[int, int, int], current: Current | None
-    ) -> Surveyed:
-        size, mtime_ns, _ = stat
-        try:
-            raw = folder.read(path, LAW.read_bytes)
-        except StoreError as error:
-            return at_fault(path, size, mtime_ns, str(error))
-        row = survey(path, raw, mtime_ns)
-        if row.fault:
-            return row
-        if current is not None and current.sha256 == row.sha256:
-            return structs.replace(
-                row,
-                trust=current.trust,
-                foreign=current.foreign,
-                pinned=current.pinned,
-                withheld=current.withheld or (_objection(root, path, raw) if current.foreign else ""),
-            )
-        return structs.replace(
-            row,
-            trust=Trust.INFERRED,
-            foreign=True,
-            pinned=current is not None and current.pinned,
-            withheld=_objection(root, path, raw),
-        )
+
+def _look(
+    folder: Folder, root: str, path: str, stat: tuple[int, int, int], current: Current | None
+) -> Surveyed:
+    """The row of a file by its bytes, judged where they are foreign."""
+    size, mtime_ns, _ = stat
+    try:
+        raw = folder.read(path, LAW.read_bytes)
+    except StoreError as error:
+        return at_fault(path, size, mtime_ns, str(error))
+    row = survey(path, raw, mtime_ns)
+    if row.fault or not _is_foreign(row, current):
+        return row
+    return structs.replace(row, withheld=_objection(root, path, raw))
+
+
+def _is_foreign(bare: Surveyed, current: Current | None) -> bool:
+    return current is None or current.foreign or current.sha256 != bare.sha256
+
+
+def _standing(bare: Surveyed, current: Current | None) -> Surveyed:
+    """The row with what the ledger knows."""
+    pinned = current is not None and current.pinned
+    if bare.fault:
+        return structs.replace(bare, pinned=pinned)
+    if current is None or current.sha256 != bare.sha256:
+        return structs.replace(bare, trust=Trust.INFERRED, foreign=True, pinned=pinned)
+    return structs.replace(
+        bare,
+        trust=current.trust,
+        foreign=current.foreign,
+        pinned=pinned,
+        withheld=current.withheld or (bare.withheld if current.foreign else ""),
+    )
 
 
 def virtual_path(root: str, path: str) -> str:

@@ -101,8 +101,9 @@ class Store:
         with self._locked():
             warnings = []
             for root in roots:
-                warnings.append(self._noticing.notice(root, now))
-                self._placing.reindex(root)
+                rows = self.roots.survey(root)
+                warnings.append(self._noticing.notice(root, rows, now))
+                self._placing.reindex(root, rows)
         return tuple(warning for warning in warnings if warning)
 
     def commit(self, changes: Sequence[Change], context: Context) -> Committed:
@@ -128,7 +129,7 @@ class Store:
         now = self._clock()
         with self._locked():
             for root in dict.fromkeys(one.root for one in placements):
-                self._noticing.notice(root, now)
+                self._noticing.notice(root, self.roots.survey(root), now)
             for one in placements:
                 if self.roots.raw(one.root, one.path) != one.before:
                     raise ConflictError(f"{one.root}/{one.path} changed meanwhile; nothing was written")
@@ -155,7 +156,9 @@ class Store:
             for change in changes
             if change.root is RootKind.USER or context.project.is_project
         )
-        warnings = tuple(filter(None, [self._noticing.notice(root, now) for root in roots]))
+        warnings = tuple(
+            filter(None, [self._noticing.notice(root, self.roots.survey(root), now) for root in roots])
+        )
         weighed = self._weighing.weigh(changes, context)
         if isinstance(weighed, str):
             return Committed(
