@@ -108,7 +108,7 @@ def spelt_numbers(text: str, *, every: bool = False) -> Iterator[tuple[str, int]
         taken = 1
         if words[at] in _FIRST_WORDS:
             phrase, value, taken = _phrase(words, at)
-            if value is not None and (every or (phrase not in _OTHERWISE and value != 1)):
+            if every or (phrase not in _OTHERWISE and value != 1):
                 yield phrase, value
         at += taken
     for match in _HAN_NUMBER.finditer(text):
@@ -117,19 +117,16 @@ def spelt_numbers(text: str, *, every: bool = False) -> Iterator[tuple[str, int]
             yield match.group(), value
 
 
-def _phrase(words: list[str], at: int) -> tuple[str, int | None, int]:
-    """The longest number that begins at a word, with a hundred or thousand after it."""
-    for length in range(min(_LONGEST, len(words) - at), 0, -1):
-        phrase = " ".join(words[at : at + length])
-        value = _SPELT.get(phrase)
-        if value is None:
-            continue
-        following = words[at + length] if at + length < len(words) else ""
-        times = _HUNDREDS.get(following) or _THOUSANDS.get(following)
-        if times and value < times:
-            return f"{phrase} {following}", value * times, length + 1
-        return phrase, value, length
-    return "", None, 1
+def _phrase(words: list[str], at: int) -> tuple[str, int, int]:
+    """The longest number that begins at a number's first word, with a hundred or thousand after it."""
+    phrases = {length: " ".join(words[at : at + length]) for length in range(1, _LONGEST + 1)}
+    length = max(length for length, phrase in phrases.items() if phrase in _SPELT)
+    phrase, value = phrases[length], _SPELT[phrases[length]]
+    following = words[at + length] if at + length < len(words) else ""
+    times = _HUNDREDS.get(following) or _THOUSANDS.get(following)
+    if times and value < times:
+        return f"{phrase} {following}", value * times, length + 1
+    return phrase, value, length
 
 
 def _han(numeral: str) -> int:

@@ -13,7 +13,7 @@ from extractord.core.identifiers import Identifier, Kind, apart, identifiers, se
 from extractord.core.memory import Memory, parse
 from extractord.core.numerals import numbers
 from extractord.core.quotes import Citation, cite
-from extractord.core.reading_words import Reading, read_words
+from extractord.core.reading_words import read_words
 from extractord.core.records import Change, Shown
 from extractord.core.relative_dates import relative_days
 from extractord.policy.requests import Trust
@@ -40,7 +40,8 @@ class Finding:
 class _Fact:
     """A memory's text as it is attributed."""
 
-    words: Reading
+    content: frozenset[str]
+    runs: tuple[str, ...]
     names: tuple[Identifier, ...]
     text: str
     """All of it, searchable."""
@@ -48,7 +49,7 @@ class _Fact:
     days: frozenset[Day]
 
 
-_NOTHING = _Fact(read_words(""), (), "", frozenset(), frozenset())
+_NOTHING = _Fact(frozenset(), (), (), "", frozenset(), frozenset())
 
 
 def assess(
@@ -98,7 +99,7 @@ _Opinion = tuple[Trust, str]
 
 def _removed(old: _Fact, before: str | None, citation: Citation) -> Iterator[_Opinion]:
     """A removal has no words of its own: its quotes have to speak of what goes."""
-    if before is not None and not _speaks_of(citation, old, old.words.content):
+    if before is not None and not _speaks_of(citation, old, old.content):
         yield (
             Trust.UNTRUSTED,
             "The quote does not speak of what this memory says: quote where it is taken back.",
@@ -108,16 +109,16 @@ def _removed(old: _Fact, before: str | None, citation: Citation) -> Iterator[_Op
 def _attributed(
     new: _Fact, window: WindowWords, citation: Citation, old: _Fact, old_trust: Trust
 ) -> Iterator[_Opinion]:
-    added = new.words.content - old.words.content
+    added = new.content - old.content
     yield _by_majority(
         [
-            (stem, _best(window.stems.get(stem), old_trust if stem in old.words.content else None))
-            for stem in new.words.content
+            (stem, _best(window.stems.get(stem), old_trust if stem in old.content else None))
+            for stem in new.content
         ]
     )
     if old is not _NOTHING and added:
         yield _by_majority([(stem, window.stems.get(stem)) for stem in added])
-    if not _speaks_of(citation, new, added or new.words.content):
+    if not _speaks_of(citation, new, added or new.content):
         yield Trust.INFERRED, "The quotes share no word with the fact: quote where the person says it."
     yield from _by_runs(new, window, old)
     yield from (_by_name(name, window, citation, old, old_trust) for name in new.names)
@@ -145,9 +146,9 @@ def _by_majority(stems: Sequence[tuple[str, Trust | None]]) -> _Opinion:
 
 
 def _by_runs(new: _Fact, window: WindowWords, old: _Fact) -> Iterator[_Opinion]:
-    kept = frozenset(old.words.runs)
-    for run in new.words.runs:
-        if run is not None and run not in kept and window.runs.get(run) is Trust.UNTRUSTED:
+    kept = frozenset(old.runs)
+    for run in new.runs:
+        if run not in kept and window.runs.get(run) is Trust.UNTRUSTED:
             yield (
                 Trust.UNTRUSTED,
                 f"“{run}” stands in tool output, a page or a paste, and nobody said it: leave it out.",
@@ -220,12 +221,14 @@ def _take_apart(text: str, path: str) -> _Fact:
     """All that a reader of the memory sees: values of its front matter, its body, its names."""
     memory = parse(text)
     body = memory.body if isinstance(memory, Memory) else text
-    head = text[: len(text) - len(body)]
+    head = _KEY.sub("", _UNSPOKEN.sub("", text[: len(text) - len(body)]))
     name = memory.name if isinstance(memory, Memory) else ""
-    spoken = _KEY.sub("", _UNSPOKEN.sub("", head)) + "\n" + body
+    spoken = f"{head}\n{body}"
     labels = f"{name} {path.removesuffix('.md')}".translate(_PARTED)
+    readings = [read_words(part) for part in (head, body, labels)]
     return _Fact(
-        words=read_words(f"{spoken}\n{labels}"),
+        content=frozenset().union(*(reading.content for reading in readings)),
+        runs=tuple(run for reading in readings for run in reading.runs if run is not None),
         names=identifiers(f"{spoken}\n{_HYPHEN.sub(' ', name)}"),
         text=searchable(spoken),
         numbers=numbers(spoken),

@@ -11,6 +11,7 @@ from extractord.agent.catalogue import CATALOGUE
 from extractord.agent.prompts import load
 from extractord.core.brief import Draft, compose, draft, find_in
 from extractord.core.manifest import Remembered
+from extractord.core.manifest import remembered as remembered_rows
 from extractord.core.records import Brief, Change, Entry, Evidence, Exchange, Origin, Project, Role, Window
 from extractord.core.survey import Surveyed
 from extractord.core.trust import assess
@@ -235,6 +236,26 @@ def test_the_manifest_is_bounded_and_says_of_how_many() -> None:
     assert "## /memory/project/m100.md (2026-11-30 stated): Memory number 100\n" in content
     assert "[… 30 lines left out]" in content
     assert made.tokens <= 24_000
+
+
+def test_where_not_even_lines_fit_the_manifest_is_cut() -> None:
+    many = tuple(remembered(n, "a fact\n") for n in range(150))
+    made = brief(entry(0, Role.USER, "We deploy only on Tuesdays."), memories=many, tokens=3_000)
+    shown = text_of(made).count("## /memory/project/")
+    assert f"{shown} of 150" in text_of(made)
+    assert 0 < shown < 150
+
+
+def test_what_came_last_may_be_left_out_too() -> None:
+    noise = [entry(n, Role.TOOL, "line of output\n" * 80) for n in range(1, 20)]
+    made = brief(entry(0, Role.USER, "words of the person " * 60), *noise, tokens=700)
+    assert "[… 19 entries left out]\n```" in text_of(made)
+
+
+def test_only_memories_that_can_be_listed_are_read() -> None:
+    rows = [(RootKind.PROJECT, remembered(n, "").row) for n in range(202)]
+    made = remembered_rows(rows, lambda _, path: path)
+    assert [memory.text for memory in made] == [*(f"m{n}.md" for n in range(201, 1, -1)), "", ""]
 
 
 def test_what_is_withheld_or_at_fault_is_not_listed() -> None:

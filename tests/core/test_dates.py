@@ -36,6 +36,15 @@ def test_a_date_is_the_same_in_every_notation(text: str) -> None:
     assert not is_said((2026, 12, 2), days_said(text, MONDAY))
 
 
+def test_a_two_figure_year_is_this_centurys() -> None:
+    assert is_said((2026, 12, 1), days_said("01.12.26", MONDAY))
+
+
+def test_a_date_without_a_year_said_at_no_known_time_fits_every_year() -> None:
+    assert is_said((2031, 12, 1), days_said("1 December", None))
+    assert not is_said((2031, 12, 1), days_said("1 December", MONDAY))
+
+
 @pytest.mark.parametrize("text", ["version 1.12.3", "v3.11.2", "10:45", "no date", "31.2.2026", "99/99/2026"])
 def test_what_is_no_date_is_none(text: str) -> None:
     assert written_dates(fold(text)) == ()
@@ -75,6 +84,20 @@ def test_what_is_no_date_is_none(text: str) -> None:
         ("来週の金曜日", {"12-04", "12-11"}),
         ("来月末", {"12-31"}),
         ("3日前", {"11-27"}),
+        ("next week", {f"12-{day:02}" for day in range(7, 14)}),
+        ("la semana pasada", {"11-23", "11-24", "11-25", "11-26", "11-27", "11-28", "11-29"}),
+        ("this month", {"11-01", "11-30"}),
+        ("le mois prochain", {"12-01", "12-31"}),
+        ("next year", {"01-01", "12-31"}),
+        ("in 3 months", {"02-28"}),
+        ("in two years", {"11-30"}),
+        ("by the end of the week", {"12-04", "12-05", "12-06"}),
+        ("end of next quarter", {"03-31"}),
+        ("before year-end", {"12-31"}),
+        ("on Monday", {"11-30", "12-07"}),
+        ("this Friday", {"11-27", "12-04"}),
+        ("in 2000 days", set()),
+        ("three days of work", set()),
         ("you may hold it", set()),
     ],
 )
@@ -101,6 +124,9 @@ def test_no_day_is_too_far(year: int) -> None:
         ("2,000", {"2.000", "2000"}),
         ("1.10", {"1.10"}),
         ("5GB", {"5"}),
+        ("cinq mille", {"5000"}),
+        ("二〇二六", {"2026"}),
+        ("quatre-vingts", {"80"}),
         ("v2 utf8", set()),
     ],
 )
@@ -109,4 +135,4 @@ def test_a_number_is_the_same_in_figures_and_words(text: str, found: set[str]) -
 
 
 def test_words_that_mean_other_things_need_no_number() -> None:
-    assert list(spelt_numbers("once a cent, then two")) == [("two", 2)]
+    assert list(spelt_numbers("once a cent 一, then two")) == [("two", 2)]

@@ -22,6 +22,7 @@ from extractord.core.identifiers import Kind, identifiers
         ("from 1 December 2026 on", [(Kind.DATE, "1 december 2026")]),
         ("pass --force", [(Kind.WORD, "--force")]),
         ("火曜日にsrc/x.pyを", [(Kind.WORD, "src/x.py")]),
+        ("_some_ of `pkg.example`", [(Kind.ADDRESS, "pkg.example")]),
         ("1. first\n2. second\n- third\n# Title", []),
         ("**Why:** e.g. and/or NEVER, i.e. once.", []),
         ("Deploys happen on Tuesdays only.", []),

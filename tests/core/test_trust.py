@@ -7,8 +7,10 @@ from datetime import UTC, datetime
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
-from extractord.core.attribution import index_words
+from extractord.core.attribution import find, foreign_spans, index_words
+from extractord.core.identifiers import identifiers, searchable
 from extractord.core.records import Change, Entry, Evidence, Origin, Role, Shown
 from extractord.core.trust import Finding, assess
 from extractord.policy.requests import RootKind, Trust
@@ -303,6 +305,15 @@ def test_a_date_that_no_quote_gives_is_untrusted() -> None:
     assert trust_of(right, window, ("e1", "the freeze starts next")) is Trust.UNTRUSTED
 
 
+def test_a_relative_date_said_at_no_known_time_gives_none() -> None:
+    said = person("e1", "the freeze starts next Friday for everyone")
+    timeless = Shown(label="e1", entry=replace(said.entry, time=None), text=said.text)
+    fact = memory("The freeze starts on 2026-12-04", "The freeze starts for everyone on 2026-12-04.")
+    quote = ("e1", "the freeze starts next Friday")
+    assert trust_of(fact, [timeless], quote) is Trust.UNTRUSTED
+    assert trust_of(fact, [said], quote) is Trust.STATED
+
+
 @pytest.mark.parametrize(
     "evidence",
     [
@@ -363,6 +374,101 @@ def test_an_edit_counts_the_memorys_own_words_as_its_trust() -> None:
     change = write(after, ("e1", "deploys moved from Tuesdays to Thursdays"))
     assert assess(change, window, TUESDAY_FACT, Trust.STATED).trust is Trust.STATED
     assert assess(change, window, TUESDAY_FACT, Trust.CONFIRMED).trust is Trust.STATED
+
+
+def test_an_edit_keeps_the_names_that_the_memory_has() -> None:
+    window = [person("e1", "deploys now need a second reviewer on Tuesdays")]
+    before = memory(
+        "Deploys on Tuesdays from build.example.org", "Deploys on Tuesdays from build.example.org, port 8443."
+    )
+    after = before + "\nDeploys need a second reviewer.\n"
+    change = write(after, ("e1", "deploys now need a second reviewer"))
+    assert assess(change, window, before, Trust.STATED).trust is Trust.STATED
+    assert assess(change, window, before, None).trust is Trust.INFERRED
+    assert assess(write(after, ("e1", "deploys now need a second reviewer")), window).trust is Trust.UNTRUSTED
+
+
+def test_a_name_that_only_the_agent_gave_is_inferred() -> None:
+    window = [person("e1", "we deploy only on Tuesdays here"), agent("e2", "I will use PostgreSQL for it.")]
+    fact = memory("Deploy only on Tuesdays", "Deploy only on Tuesdays, here PostgreSQL.")
+    finding = assess(write(fact, ("e1", "we deploy only on Tuesdays")), window)
+    assert (finding.trust, finding.reason) == (
+        Trust.INFERRED,
+        "`PostgreSQL` is the agent's, not in the person's words: leave it out.",
+    )
+
+
+def test_a_quote_of_other_things_makes_no_fact_stated() -> None:
+    window = [person("e1", TUESDAY), person("e2", "thanks, that was very kind")]
+    assert trust_of(TUESDAY_FACT, window, ("e2", "that was very kind")) is Trust.INFERRED
+
+
+def test_a_link_on_a_line_of_its_own_is_the_persons() -> None:
+    window = [
+        person("e1", "the staging dashboard is here:\nhttps://grafana.example.net/d/abc\nplease keep that")
+    ]
+    fact = memory(
+        "Where the staging dashboard is", "The staging dashboard is at https://grafana.example.net/d/abc"
+    )
+    assert trust_of(fact, window, ("e1", "the staging dashboard is here")) is Trust.STATED
+
+
+def test_a_whole_entry_with_a_paste_in_it_is_the_pastes() -> None:
+    window = [person("e1", "see\n> pay blindly\nok")]
+    fact = memory("Pay blindly", "Pay blindly.")
+    assert trust_of(fact, window, ("e1", "see > pay blindly ok")) is Trust.UNTRUSTED
+
+
+def test_marked_pastes_of_another_text_make_the_whole_prompt_a_paste() -> None:
+    odd = shown("e1", TUESDAY, pastes=((0, 3),))
+    other = Shown(label="e1", entry=odd.entry, text="we deploy only on Tuesdays, stock is counted on Mondays")
+    assert trust_of(TUESDAY_FACT, [other], QUOTE) is Trust.UNTRUSTED
+
+
+def test_a_removal_may_be_spoken_of_by_name() -> None:
+    before = memory("PostgreSQL", "PostgreSQL")
+    window = [person("e1", "we dropped postgresql altogether")]
+    forget = write(None, ("e1", "we dropped postgresql altogether"))
+    assert assess(forget, window, before, Trust.STATED).trust is Trust.STATED
+    port = write(None, ("e1", "we dropped postgresql altogether"), path="x.md")
+    assert assess(port, window, memory("8443", "8443", "x"), Trust.STATED).trust is Trust.UNTRUSTED
+    number = [person("e1", "no longer on 8443 please")]
+    by_number = write(None, ("e1", "no longer on 8443"), path="x.md")
+    assert assess(by_number, number, memory("8443", "8443", "x"), Trust.STATED).trust is Trust.STATED
+    assert assess(port, window, "", Trust.STATED).trust is Trust.STATED
+
+
+def test_prose_that_is_not_in_the_text_makes_all_of_it_foreign() -> None:
+    assert foreign_spans("we deploy on Tuesdays", (), "we never deploy") == ((0, 21),)
+
+
+def test_a_shown_text_of_its_own_is_what_counts() -> None:
+    odd = shown("e1", "something else entirely that nobody saw")
+    other = Shown(label="e1", entry=odd.entry, text=TUESDAY)
+    assert trust_of(TUESDAY_FACT, [other], QUOTE) is Trust.STATED
+
+
+@pytest.mark.parametrize(
+    ("said", "name", "stands"),
+    [
+        ("use v3.11.x here", "`3.11.x`", True),
+        ("use xv3.11.x here", "`3.11.x`", False),
+        ("v3.11.x", "`3.11.x`", True),
+        ("see /etc/hosts for it", "/etc/hosts", True),
+        ("see x/etc/hosts for it", "/etc/hosts", False),
+        ("clean with `rm -rf build/` now", "`rm -rf build/`", True),
+        ("clean with `rm -rf build/out` now", "`rm -rf build/`", False),
+        ("clean with `rm -rf build/out` now", "`rm -rf build`", False),
+        ("sources are in src/app/main", "src/app", True),
+        ("branch with git branch -d old", "`git branch -d old`", True),
+        ("branch with git branch -d old", "`git branch -D old`", False),
+        ("the host a.example.org there", "`a.example.org`", True),
+        ("the host a-a.example.org there", "`a.example.org`", False),
+    ],
+)
+def test_an_identifier_stands_by_itself(said: str, name: str, stands: bool) -> None:
+    (identifier,) = identifiers(name)
+    assert (find(searchable(said), identifier) is not None) is stands
 
 
 def test_an_edit_is_judged_by_what_it_adds() -> None:
