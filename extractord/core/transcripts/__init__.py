@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from extractord.core.transcripts import claude_code, codex, gemini_cli, goose, opencode, pi, qwen_code
+from extractord.core.transcripts import (
+    claude_code,
+    codex,
+    copilot_cli,
+    gemini_cli,
+    goose,
+    opencode,
+    pi,
+    qwen_code,
+)
 from extractord.core.transcripts.source import Source
 
 SOURCES: tuple[Source, ...] = (
@@ -12,5 +21,6 @@ SOURCES: tuple[Source, ...] = (
     qwen_code.SOURCE,
     opencode.SOURCE,
     pi.SOURCE,
+    copilot_cli.SOURCE,
     goose.SOURCE,
 )
