@@ -133,7 +133,7 @@ async def _by_source(
     asked: list[tuple[str, tuple[Source, ...]]] = [(str(place.expanduser()), sources) for place in places]
     if not places:
         asked = [
-            (root, (source,)) for source, root in house.sources if source in sources and Path(root).is_dir()
+            (root, (source,)) for source, root in house.sources if source in sources and os.path.isdir(root)
         ]
     grouped: dict[Source, list[str]] = {}
     for place, among in asked:

@@ -100,6 +100,9 @@ async def opened(
         stack.push_async_callback(redaction.close)
         server = ForkServer([sys.executable, "-m", "extractord", "_forkserver"])
         stack.callback(server.stop)
+        if not planning:  # both load while the transcripts are looked at
+            server.start()
+            await redaction.start()
         host = ModelHost(_host_command(settings, environ), _host_environment(environ), settings.model.idle_s)
         stack.push_async_callback(host.stop)
         limits = msgspec.convert(msgspec.structs.asdict(settings.budget), Limits)

@@ -81,10 +81,14 @@ class Watch:
             present = self._present()
             reported = {root for _, root in present if not self._is_polled(root)}
             looked, rest_s = 0.0, 0.0
+            is_reported = (
+                False  # what changes after the first look and before the system reports is looked for
+            )
             async for changed in self._reported(reported, stop):
                 is_flood = len(changed) > _FLOOD
                 touched = () if is_flood else await asyncio.to_thread(self._transcripts, changed)
-                if is_flood or time.monotonic() - looked >= rest_s:
+                if is_flood or not is_reported or time.monotonic() - looked >= rest_s:
+                    is_reported = looked > 0
                     began = time.monotonic()
                     touched = tuple(dict.fromkeys((*await asyncio.to_thread(self._look), *touched)))
                     looked = time.monotonic()
