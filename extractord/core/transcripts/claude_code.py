@@ -35,7 +35,7 @@ def _claims(path: str, head: bytes) -> bool:
         return False
     for line in head.split(b"\n")[:40]:
         row = decode(line) if line else None
-        if row is None or not (row.session or row.uuid):
+        if row is None or not (row.session or row.uuid or row.timestamp):
             continue
         if row.type in ("user", "assistant") and row.message and row.message.content is not None:
             return True

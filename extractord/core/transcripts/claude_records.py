@@ -149,16 +149,18 @@ def prose(content: str | list[Block] | None) -> str:
     beside text leaves its name in brackets.
     """
     pieces: list[str] = []
+    is_spoken = False
     for kind, text in _pieces(content):
-        stripped = _opened(text).strip()
         if kind != "text":
-            pieces.append(stripped)
-        elif not stripped.startswith(_WRAPPERS):
+            pieces.append(text)
+            continue
+        stripped = _opened(text).strip()
+        if not stripped.startswith(_WRAPPERS):
             pieces += [stripped] if stripped else []
+            is_spoken = is_spoken or bool(stripped)
         elif not pieces:
             return ""
-    spoken = any(not piece.startswith("[") or not piece.endswith("]") for piece in pieces)
-    return "\n\n".join(pieces) if spoken or isinstance(content, str) else ""
+    return "\n\n".join(pieces) if is_spoken else ""
 
 
 def _opened(text: str) -> str:

@@ -94,9 +94,8 @@ class ClaudeSession:
             dead = self._tree.prompted(row.uuid, row.above())
             self._tree.add(row.uuid, row.above(), anchors=True)
         said = self._said(row, Role.USER, row.prompted_by(), text)
-        if not dead:
-            return said
-        return [Voided(session=self.session or "", ids=self._emitted.of(dead)), *said]
+        ids = self._emitted.of(dead)
+        return [Voided(session=self.session or "", ids=ids), *said] if ids else said
 
     def _results(self, row: Record, results: list[Block]) -> Sequence[Seen]:
         self._place(row, anchors=True)

@@ -51,8 +51,8 @@ class CodexThread:
         self.unknown: Counter[str] = Counter()
         self._emitted = Emitted()
         self._succeeded: dict[str, bool] = {}
-        self._ancestors: set[str] = set()
         self._is_known = False
+        self._turns: list[list[str]] = [[]]
         self._begin(Payload(), None)
 
     def _begin(self, meta: Payload, at: float | None) -> None:
@@ -72,7 +72,6 @@ class CodexThread:
         self._turn_is_prompted = False
         self._follows_meta = True
         self._texts: Counter[str] = Counter()
-        self._turns: list[list[str]] = [[]]
 
     def feed(self, record: bytes) -> Iterable[Seen]:
         """Given a line, return what it brings."""
@@ -130,6 +129,8 @@ class CodexThread:
                 self._scope = thread
                 return ()
         is_again = self._is_known and thread == self.session
+        if not is_again:
+            self._turns = [[]]
         self._is_known = True
         self.session = thread
         self.version = meta.version or self.version
@@ -231,10 +232,11 @@ class CodexThread:
         made: tuple[ToolCall, ...] = (),
         about: str = "",
     ) -> Iterable[Entry]:
+        is_copy = self._copied(line)
         said = f"{self._turn or self._scope}\n{role}\n{made[0].id if made else about}\n{text}"
         key = text_key(said, self._texts[said])
         self._texts[said] += 1
-        if self._copied(line):
+        if is_copy:
             origin = Origin.COPIED
         elif origin is Origin.SYNTHETIC and self._origin is Origin.SUBAGENT:
             origin = Origin.SUBAGENT

@@ -17,7 +17,8 @@ _PATCH_FILE = re.compile(
 )
 _LITERAL = re.compile(
     r"""(?:["']?(?<!\w)(?P<key>\w+)["']?\s*:\s*)?
-        (?:"(?P<double>(?:\\.|[^"\\\n])*)"|'(?P<single>(?:\\.|[^'\\\n])*)'|`(?P<tick>(?:\\.|[^`\\])*)`)""",
+        (?:"(?P<double>(?:\\.|[^"\\\n])*)"|'(?P<single>(?:\\.|[^'\\\n])*)'|`(?P<tick>(?:\\.|[^`\\])*)`)
+        |(?P<escape>\\.)""",
     re.VERBOSE | re.DOTALL,
 )
 _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|.)", re.DOTALL)
@@ -132,6 +133,8 @@ def _commands(program: str, cwd: str | None) -> Iterator[tuple[str, str | None]]
 def _literals(program: str) -> Iterator[tuple[str, str]]:
     """A program's string literals, each with the key before it, or an empty one."""
     for match in _LITERAL.finditer(program, 0, _PROGRAM):
+        if match["escape"] is not None:
+            continue
         raw = match["double"] or match["single"] or match["tick"] or ""
         yield match["key"] or "", clean(_ESCAPE.sub(_unescaped, raw))
 
