@@ -32,11 +32,38 @@ def memory(body: str = "Deploys happen on Tuesdays only.", *, type_: str = "proj
     )
 
 
+_STANDS = {
+    Found.NOTHING: "nothing there",
+    Found.FILE: "",
+    Found.DIRECTORY: "a folder",
+    Found.SYMLINK: "a link",
+    Found.SPECIAL: "a pipe or device",
+    Found.BLOCKED: "behind a link",
+}
+
+
+def _said(verb: str, path: str, there: PathFacts | None) -> str:
+    """Given what is asked of a path and what stands there, return both in words."""
+    if there is None:
+        return f"{verb} {path}".rstrip()
+    remarks = (
+        _STANDS[there.found],
+        "a hard link" if there.links > 1 else "",
+        "" if there.own else "somebody else's",
+        "" if there.same_device else "a mount",
+        f"beside {there.twin}" if there.twin else "",
+        "pinned" if there.pinned else "",
+        f"{there.size} bytes" if there.size else "",
+    )
+    said = ", ".join(remark for remark in remarks if remark)
+    return f"{verb} {path} ({said})" if said else f"{verb} {path}".rstrip()
+
+
 def write(path: str, content: str | None = None, there: PathFacts | None = None) -> Case:
     """A case that writes below the project's root, or to an absolute path."""
     full = path if path.startswith("/") else f"{PROJECT}/{path}"
     text = memory() if content is None else content
-    return Case(f"Write {path}", Write(full, text), Facts({full: there or PathFacts()}))
+    return Case(_said("Write", path, there), Write(full, text), Facts({full: there or PathFacts()}))
 
 
 def content(shown: str, text: str) -> Case:
@@ -53,14 +80,13 @@ def edit(shown: str, before: str | None, old: str, new: str) -> Case:
 def read(path: str, there: PathFacts = FILE) -> Case:
     """A case that reads below the project's root, or at an absolute path."""
     full = path if path.startswith("/") else f"{PROJECT}/{path}"
-    return Case(f"Read {path}", Read(full), Facts({full: there}))
+    return Case(_said("Read", path, there), Read(full), Facts({full: there}))
 
 
 def remove(*paths: str, there: PathFacts = FILE) -> Case:
     """A case that removes memories below the project's root, or at absolute paths."""
     full = tuple(path if path.startswith("/") else f"{PROJECT}/{path}" for path in paths)
-    shown = f"Remove {' '.join(paths)}".rstrip()
-    return Case(shown, Remove(full), Facts(dict.fromkeys(full, there)))
+    return Case(_said("Remove", " ".join(paths), there), Remove(full), Facts(dict.fromkeys(full, there)))
 
 
 def during(case: Case, words: str, trust: Trust = Trust.STATED, /, **known: object) -> Case:

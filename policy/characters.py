@@ -87,11 +87,13 @@ _SAME_SCRIPT = {
 }
 
 
+@lru_cache(maxsize=4096)
 def is_word_character(char: str) -> bool:
     """True for a letter, mark or decimal digit of any script that can be seen."""
     return unicodedata.category(char) in _LETTERS and IGNORABLE.match(char) is None
 
 
+@lru_cache(maxsize=4096)
 def is_mark(char: str) -> bool:
     """True for a character that stands on the one before it."""
     return unicodedata.category(char) in _MARKS
@@ -138,6 +140,7 @@ def likeness(text: str) -> str:
     return _UNSPELT.sub("", folded).translate(_SEEN_AS)
 
 
+@lru_cache(maxsize=64)
 def skeleton(text: str) -> str:
     """Given a name, return its likeness without any mark: what is compared with denied names."""
     like = likeness(text)

@@ -8,7 +8,7 @@ import unicodedata
 from extractord.policy.cases import FILE, content, edit, memory, write
 from extractord.policy.characters import IGNORABLE, named, shown
 from extractord.policy.header import TYPES, read_header, split
-from extractord.policy.requests import Edit, Write
+from extractord.policy.requests import Edit
 from extractord.policy.rules import Question, Rule, count_matches, in_result
 from extractord.policy.secret import find_secrets
 
@@ -72,11 +72,12 @@ def _is_emoji(char: str) -> bool:
 
 
 def _secret(question: Question) -> str | None:
-    for place in question.places if isinstance(question.request, Write | Edit) else ():
-        for hit in find_secrets(place.path):
-            return f"The name holds a secret ({hit.rule})"
-    for hit in find_secrets(question.result or ""):
-        return f"Line {_line(question.result or '', hit.start)} holds a secret ({hit.rule})"
+    if question.result is None:
+        return None
+    for hit in find_secrets(question.result):
+        return f"Line {_line(question.result, hit.start)} holds a secret ({hit.rule})"
+    for hit in find_secrets(question.places[0].path):
+        return f"The memory's name holds a secret ({hit.rule})"
     return None
 
 

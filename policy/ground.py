@@ -179,7 +179,7 @@ GROUND_RULES = (
         threat="files that fill the model's window",
         sentence="Search in it instead.",
         find=_each_ground(_read_size),
-        allows=(read("notes.md", replace(FILE, size=256 * 1024)),),
-        denies=(read("notes.md", replace(FILE, size=256 * 1024 + 1)),),
+        allows=(read("notes.md", replace(FILE, size=262_144)),),
+        denies=(read("notes.md", replace(FILE, size=262_145)),),
     ),
 )

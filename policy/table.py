@@ -5,7 +5,7 @@ from __future__ import annotations
 from extractord.policy.judging import RULES
 from extractord.policy.rules import Case
 
-CASES_SHOWN = 4
+CASES_SHOWN = 5
 """Of each kind of a rule's cases."""
 
 

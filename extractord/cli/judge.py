@@ -64,7 +64,7 @@ class Answer(Struct, frozen=True):
     reason: str = ""
 
 
-class Bench:
+class Roots:
     """The roots that were asked about, each opened once."""
 
     def __init__(self, home: Path) -> None:
@@ -125,12 +125,12 @@ def judge(
     Without content only the path is judged. Rules that need a run (evidence, trust, type and
     root, limits of a run) give no opinion.
     """
-    bench = Bench(Path.home())
+    roots = Roots(Path.home())
     if stdin:
         if verb is not None:
             raise UsageError("judge: either --stdin or a request, not both")
         for line in _lines():
-            _say(bench.answer(line, root), json=True)
+            _say(roots.answer(line, root), json=True)
         return 0
     if verb is None or subject is None:
         raise UsageError("judge: say write, edit, remove or read with a PATH, rm with a COMMAND, or --stdin")
@@ -142,7 +142,7 @@ def judge(
         file_path=None if is_command else subject,
         command=subject if is_command else None,
     )
-    _say(bench.judge(row, root), json=json)
+    _say(roots.judge(row, root), json=json)
     return 0
 
 

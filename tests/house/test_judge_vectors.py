@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from extractord.cli.judge import Bench, Row
+from extractord.cli.judge import Roots, Row, Tool
 
 VECTORS = Path(__file__).parents[2].parent / "shared" / "vectors"
 NAMES = ("paths.jsonl", "rm.jsonl")
@@ -92,8 +92,8 @@ def test_path(row: dict[str, object], roots: tuple[Path, Path]) -> None:
         stage(step, root, outside)
     if row["op"] == "delete" and not setup:
         place_file(path, root)
-    tool = "Remove" if row["op"] == "delete" else "Write"
-    answer = Bench(Path("/nowhere")).judge(Row(tool=tool, file_path=path), root)
+    tool: Tool = "Remove" if row["op"] == "delete" else "Write"
+    answer = Roots(Path("/nowhere")).judge(Row(tool=tool, file_path=path), root)
     assert answer.verdict == row["expect"], (ascii(path), row["reason"], answer)
 
 
@@ -108,6 +108,6 @@ def test_rm(row: dict[str, object], roots: tuple[Path, Path]) -> None:
             for word in call:
                 place_file(fill(word, root, outside), root)
     line = msgspec.json.encode({"tool": "Bash", "command": command}) if command.isprintable() else None
-    bench = Bench(Path("/nowhere"))
-    answer = bench.answer(line, root) if line else bench.judge(Row(tool="Bash", command=command), root)
+    asked = Roots(Path("/nowhere"))
+    answer = asked.answer(line, root) if line else asked.judge(Row(tool="Bash", command=command), root)
     assert answer.verdict == row["expect"], (ascii(command), row["reason"], answer)

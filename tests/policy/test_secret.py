@@ -1,0 +1,226 @@
+"""Secrets are found in current formats, in disguise and across lines; honest text is left alone."""
+
+from __future__ import annotations
+
+import random
+import string
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from extractord.policy import TEXT_RULES, Hit, find_secrets, judge
+from extractord.policy.cases import memory, write
+from extractord.policy.credentials import ASSIGNED, SHAPES
+from extractord.policy.requests import VIRTUAL_ROOTS, Law
+from extractord.policy.verdict import Deny
+
+LAW = Law(roots=VIRTUAL_ROOTS)
+CHANCE = random.Random(7)  # noqa: S311 - made up once, the same each time
+
+
+def made(count: int, alphabet: str = string.ascii_letters + string.digits) -> str:
+    return "".join(CHANCE.choice(alphabet) for _ in range(count))
+
+
+HEX, UPPER = "0123456789abcdef", string.ascii_uppercase + string.digits
+SECRETS = {
+    "aws-access-key-id": "AKIA" + made(16, UPPER),
+    "github-token": "ghp_" + made(36),
+    "github-fine-grained-token": "github_pat_" + made(22) + "_" + made(59),
+    "gitlab-token": "glpat-" + made(20),
+    "anthropic-key": "sk-ant-api03-" + made(93) + "AA",
+    "openai-key": "sk-proj-" + made(48),
+    "openrouter-key": "sk-or-v1-" + made(64, HEX),
+    "sk-key": "sk-" + made(48),
+    "google-api-key": "AIza" + made(35),
+    "google-oauth-token": "ya29." + made(60),
+    "google-oauth-secret": "GOCSPX-" + made(28),
+    "slack-token": "xoxb-" + made(12, "0123456789") + "-" + made(24),
+    "slack-webhook": "hooks.slack.com/services/T" + made(8, UPPER) + "/B" + made(8, UPPER) + "/" + made(24),
+    "discord-webhook": "discord.com/api/webhooks/" + made(18, "123456789") + "/" + made(68),
+    "discord-bot-token": "M" + made(23) + "." + made(6) + "." + made(27),
+    "stripe-key": "sk_live_" + made(24),
+    "webhook-signing-secret": "whsec_" + made(32),
+    "twilio-key": "SK" + made(32, HEX),
+    "sendgrid-key": "SG." + made(22) + "." + made(43),
+    "mailgun-key": "key-" + made(32, HEX),
+    "mailchimp-key": made(32, HEX) + "-us12",
+    "npm-token": "npm_" + made(36),
+    "pypi-token": "pypi-AgEIcHlwaS5vcmc" + made(60),
+    "rubygems-key": "rubygems_" + made(48, HEX),
+    "crates-token": "cio" + made(32),
+    "hugging-face-token": "hf_" + made(34),
+    "databricks-token": "dapi" + made(32, HEX),
+    "digitalocean-token": "dop_v1_" + made(64, HEX),
+    "shopify-token": "shpat_" + made(32, HEX),
+    "telegram-bot-token": made(10, "123456789") + ":AA" + made(33),
+    "azure-client-secret": made(3) + "8Q~" + made(34),
+    "json-web-token": "eyJ" + made(20) + ".eyJ" + made(40) + "." + made(43),
+    "vault-token": "hvs." + made(90),
+    "terraform-token": made(14) + ".atlasv1." + made(67),
+    "doppler-token": "dp.pt." + made(43),
+    "grafana-token": "glsa_" + made(32) + "_" + made(8, HEX),
+    "sentry-token": "sntrys_" + made(80),
+    "new-relic-key": "NRAK-" + made(27, UPPER),
+    "postman-key": "PMAK-" + made(24, HEX) + "-" + made(34, HEX),
+    "linear-key": "lin_api_" + made(40),
+    "notion-token": "ntn_" + made(46),
+    "supabase-key": "sbp_" + made(40, HEX),
+    "figma-token": "figd_" + made(40),
+    "airtable-token": "pat" + made(14) + "." + made(64, HEX),
+    "dropbox-token": "sl." + made(140),
+    "square-token": "sq0atp-" + made(22),
+    "atlassian-token": "ATATT3" + made(180),
+    "docker-token": "dckr_pat_" + made(27),
+    "planetscale-token": "pscale_pw_" + made(43),
+    "netlify-token": "nfp_" + made(40),
+    "fly-token": "fm2_" + made(120),
+    "heroku-key": "HRKU-" + made(60),
+    "groq-key": "gsk_" + made(52),
+    "xai-key": "xai-" + made(80),
+    "perplexity-key": "pplx-" + made(48),
+    "replicate-token": "r8_" + made(37),
+    "nvidia-key": "nvapi-" + made(64),
+    "langsmith-key": "lsv2_pt_" + made(32, HEX) + "_" + made(10, HEX),
+    "facebook-token": "EAA" + made(120),
+    "age-secret-key": "AGE-SECRET-KEY-1" + made(58, UPPER),
+    "onepassword-token": "ops_eyJ" + made(200),
+}
+TOLD = {
+    "azure-storage-key": ("AccountKey=", made(86) + "==", ";"),
+    "aws-secret-key": ("aws_secret_access_key = ", made(40), ""),
+    "authorization": ("Authorization: Bearer ", "q7" + made(30), ""),
+    "url-password": ("postgres://app:", "Tr0ub4dor", "@db.internal/x"),
+    "npmrc-token": ("//registry.example/:_authToken=", "n7" + made(34), ""),
+    "assigned-secret": ("DB_PASSWORD = '", "Tr0ub4dor", "'"),
+    "told-password": ("the password for staging is ", "Tr0ub4dor", " now"),
+}
+BLOCK = "-----BEGIN RSA PRIVATE KEY-----\n" + "\n".join([made(64)] * 12) + "\n-----END RSA PRIVATE KEY-----"
+
+
+def test_every_shape_has_an_example_here() -> None:
+    assert {shape.rule for shape in SHAPES + ASSIGNED} == {*SECRETS, *TOLD, "private-key"}
+    assert len(SHAPES) >= 28
+
+
+@pytest.mark.parametrize(("rule", "secret"), SECRETS.items(), ids=SECRETS)
+def test_a_token_is_found_where_it_stands(rule: str, secret: str) -> None:
+    text = f"It is `{secret}` since May."
+    assert find_secrets(text) == (Hit(rule, 7, 7 + len(secret)),)
+
+
+@pytest.mark.parametrize(("rule", "parts"), TOLD.items(), ids=TOLD)
+def test_a_value_is_found_by_what_stands_before_it(rule: str, parts: tuple[str, str, str]) -> None:
+    before, value, after = parts
+    assert find_secrets(before + value + after) == (Hit(rule, len(before), len(before) + len(value)),)
+
+
+def test_a_key_block_is_found_with_all_of_its_lines() -> None:
+    assert find_secrets(f"a\n{BLOCK}\nb") == (Hit("private-key", 2, 2 + len(BLOCK)),)
+
+
+def test_a_key_block_without_an_end_is_found_by_its_beginning() -> None:
+    assert [hit.rule for hit in find_secrets(BLOCK[:400])] == ["private-key"]
+
+
+@pytest.mark.parametrize("hidden", ["\u200b", "\u00ad", "\u2060", "\U000e0041", "\u0301", "\ufe0f", "\u115f"])
+def test_an_invisible_character_or_mark_hides_no_token(hidden: str) -> None:
+    secret = SECRETS["github-token"]
+    disguised = hidden.join(secret)
+    assert find_secrets(f"a {disguised} b") == (Hit("github-token", 2, 2 + len(disguised)),)
+
+
+def test_full_width_and_mathematical_letters_hide_no_token() -> None:
+    secret = SECRETS["npm-token"]
+    wide = "".join(chr(ord(char) + 0xFEE0) for char in secret)
+    bold = "".join(chr(0x1D41A + ord(char) - 97) if char.islower() else char for char in secret)
+    assert find_secrets(f"a {wide}") == (Hit("npm-token", 2, 2 + len(wide)),)
+    assert find_secrets(f"a {bold}") == (Hit("npm-token", 2, 2 + len(bold)),)
+
+
+@pytest.mark.parametrize("wrap", ["\n", "\r\n", "  \n  ", "\\\n", "\n> "])
+def test_a_line_break_hides_no_token(wrap: str) -> None:
+    secret = SECRETS["anthropic-key"]
+    wrapped = secret[:12] + wrap + secret[12:60] + wrap + secret[60:]
+    assert find_secrets(f"a {wrapped} b") == (Hit("anthropic-key", 2, 2 + len(wrapped)),)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Set VITE_FIREBASE_API_KEY=$FIREBASE_KEY_2 in `.env.local`.",
+        "api_key = os.environ['OPENAI_API_KEY_2']",
+        "token: ${{ secrets.DEPLOY_TOKEN_V2 }}",
+        "password: <your-password-1>",
+        "PASSWORD=changeme123",
+        "postgres://user:password@localhost:5432/app",
+        "postgres://app:${DB_PASSWORD}@db/app",
+        "max_tokens: 200000, token_limit=128_000",
+        "The secret of clean code is naming.",
+        "The password is rotated every 90 days.",
+        "tokens: 1234567",
+        "commit 3f786850e387550fdab836ed7e6dc881de23001b",
+        "sha256: e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+        "id 550e8400-e29b-41d4-a716-446655440000",
+        "https://example.org/a/very-long-path-with-many-words/and-2-numbers?key=value",
+        "-----BEGIN PUBLIC KEY-----",
+        "sk-learn, task-management and ghp_short are words",
+        "secret_key_base = credentials.secret_key_base2(env)",
+        "access_token=s3_web_identity_token",
+        "cost_per_token: 0.0000025",
+    ],
+)
+def test_honest_text_is_left_alone(text: str) -> None:
+    assert find_secrets(text) == ()
+
+
+def test_the_answer_names_rule_and_line_and_never_the_value() -> None:
+    secret = SECRETS["stripe-key"]
+    case = write("notes.md", memory(f"one\ntwo {secret}"))
+    verdict = judge(case.request, case.facts, LAW)
+    assert isinstance(verdict, Deny)
+    assert verdict.rule == "secret"
+    assert "Line 8" in verdict.reason
+    assert "stripe-key" in verdict.reason
+    assert secret[8:] not in verdict.reason
+
+
+@given(st.text(max_size=40), st.sampled_from(sorted(SECRETS)), st.text(max_size=40))
+@settings(max_examples=150, deadline=None)
+def test_a_hit_covers_its_token_whatever_stands_around(before: str, rule: str, after: str) -> None:
+    text = f"{before} {SECRETS[rule]} {after}"
+    at = len(before) + 1
+    assert any(hit.start <= at and hit.end >= at + len(SECRETS[rule]) for hit in find_secrets(text))
+    assert all(0 <= hit.start < hit.end <= len(text) for hit in find_secrets(text))
+
+
+STUFF = (
+    *sorted({word for shape in SHAPES + ASSIGNED for word in shape.words}),
+    *("-eyJ", "-eyJaaaaaaaaaaaa.", "-----BEGIN PRIVATE KEY-----", "password is ", "password:", "://a:"),
+    *(
+        "\u0301",
+        "\u0323\u0301",
+        "\u00ad",
+        "\u200d",
+        "\uff21",
+        "curl x",
+        "ignore ",
+        "<system ",
+        "![",
+        "&#106;",
+    ),
+    *("bearer ", "aws secret ", "key = a.", "a:b", "\U0001f468\u200d", "> ", "=", "M" + "a" * 24 + "."),
+    *("---\n", "always ", " ", "\n"),
+)
+
+
+@pytest.mark.parametrize("piece", STUFF, ids=lambda piece: ascii(piece)[:30])
+def test_no_text_of_60_kib_makes_a_pattern_slow(piece: str) -> None:
+    text = (piece * 61440)[:61440]
+    case = write("a.md", memory(text))
+    before = time.perf_counter()
+    for rule in TEXT_RULES:
+        rule.opinion(case.question())
+    assert time.perf_counter() - before < 5
