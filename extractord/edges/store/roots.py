@@ -8,19 +8,15 @@ from dataclasses import dataclass, replace
 from msgspec import structs
 
 from extractord.core.changeset import INDEX, decode
+from extractord.core.foreign import LAW, objection
 from extractord.core.index import Listed
 from extractord.core.memory import unstamp
 from extractord.core.ports import Folder, Versions
-from extractord.core.survey import Surveyed, at_fault, kind_of, survey
+from extractord.core.survey import Surveyed, at_fault, survey
 from extractord.core.versions import Current
 from extractord.errors import StoreError
-from extractord.policy import RULES, judge
-from extractord.policy.requests import VIRTUAL_ROOTS, Facts, Found, Law, PathFacts, Trust, Write
-from extractord.policy.verdict import Allow
+from extractord.policy.requests import Found, PathFacts, Trust
 
-LAW = Law(roots=VIRTUAL_ROOTS)
-RULES_FOR_PEOPLE = tuple(rule for rule in RULES if rule.name not in ("front-matter", "size"))
-"""What a foreign file is judged by: people need not write front matter."""
 INDEX_BYTES = 4 * 1024 * 1024
 """An index above this is left alone."""
 
@@ -113,7 +109,7 @@ def _look(
     row = survey(path, raw, mtime_ns)
     if row.fault or not _is_foreign(row, current):
         return row
-    return structs.replace(row, withheld=_objection(root, path, raw))
+    return structs.replace(row, withheld=objection(root, path, unstamp(decode(path, raw))))
 
 
 def _is_foreign(bare: Surveyed, current: Current | None) -> bool:
@@ -136,11 +132,6 @@ def _standing(bare: Surveyed, current: Current | None) -> Surveyed:
     )
 
 
-def virtual_path(root: str, path: str) -> str:
-    """Given a root and a path below it, return the path as the sub-agent sees it."""
-    return f"/memory/{kind_of(root)}/{path}"
-
-
 def listed(rows: Sequence[Surveyed]) -> list[Listed]:
     """Given a survey, return what belongs in the index, oldest first."""
     return [row.listed for row in sorted(rows, key=lambda row: (row.mtime_ns, row.path)) if not row.withheld]
@@ -151,11 +142,3 @@ def path_facts(facts: PathFacts, text: str | None, row: Surveyed | None) -> Path
     if row is None or text is None:
         return replace(facts, text=text)
     return replace(facts, text=text, trust=row.trust, foreign=row.foreign, pinned=row.pinned)
-
-
-def _objection(root: str, path: str, raw: bytes) -> str:
-    """Why the law would not have let a foreign file be written; empty where it would."""
-    virtual = virtual_path(root, path)
-    request = Write(virtual, unstamp(decode(path, raw)))
-    verdict = judge(request, Facts(paths={virtual: PathFacts()}), LAW, RULES_FOR_PEOPLE)
-    return "" if isinstance(verdict, Allow) else f"{verdict.rule}: {verdict.reason}"

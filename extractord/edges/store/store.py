@@ -11,6 +11,7 @@ from pathlib import Path
 
 from extractord.core import memory as memories
 from extractord.core.changeset import digest
+from extractord.core.foreign import virtual_path
 from extractord.core.ports import Folder, Ledger
 from extractord.core.records import Change, Known, Outcome, Project, Refusal, Stamp
 from extractord.core.survey import Surveyed, root_of
@@ -19,7 +20,7 @@ from extractord.edges.store.burying import Burying
 from extractord.edges.store.lock import locked
 from extractord.edges.store.noticing import Noticing
 from extractord.edges.store.placing import Placement, Placing
-from extractord.edges.store.roots import Roots, virtual_path
+from extractord.edges.store.roots import Roots
 from extractord.edges.store.secrets import find_secret
 from extractord.edges.store.tombstones import Register
 from extractord.edges.store.weighing import Context, Weighed, Weighing

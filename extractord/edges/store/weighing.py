@@ -9,13 +9,14 @@ from typing import Literal
 
 from extractord.core.attribution import index_words
 from extractord.core.changeset import decode, digest, loses, twin
+from extractord.core.foreign import LAW, virtual_path
 from extractord.core.memory import Malformed, Memory, parse, unstamp
 from extractord.core.ports import Owner, Versions
 from extractord.core.records import Change, Project, Shown
 from extractord.core.survey import Surveyed, root_of, stem
 from extractord.core.trust import Finding, assess
 from extractord.core.versions import Proof
-from extractord.edges.store.roots import LAW, Roots, path_facts, virtual_path
+from extractord.edges.store.roots import Roots, path_facts
 from extractord.edges.store.tombstones import blocking, fingerprint, prove
 from extractord.errors import StoreError
 from extractord.policy import judge

@@ -1,0 +1,49 @@
+"""What people and other programs wrote into a root: judged before it is indexed or shown."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+from extractord.core.survey import kind_of
+from extractord.policy import RULES, judge
+from extractord.policy.requests import VIRTUAL_ROOTS, Facts, Law, PathFacts, Write
+from extractord.policy.verdict import Allow
+
+LAW = Law(roots=VIRTUAL_ROOTS)
+"""What changes to memories are judged by: virtual paths and the usual limits."""
+
+_RULES = tuple(rule for rule in RULES if rule.name not in ("front-matter", "size"))
+"""People need not write front matter, nor keep it short."""
+
+
+def virtual_path(root: str, path: str) -> str:
+    """Given a root and a path below it, return the path as the sub-agent sees it."""
+    return f"/memory/{kind_of(root)}/{path}"
+
+
+def objection(root: str, path: str, text: str) -> str:
+    """Given a foreign file, return why the law would not have let it be written; else nothing."""
+    virtual = virtual_path(root, path)
+    verdict = judge(Write(virtual, text), Facts(paths={virtual: PathFacts()}), LAW, _RULES)
+    return "" if isinstance(verdict, Allow) else f"{verdict.rule}: {verdict.reason}"
+
+
+def unobjectionable(index: str, ours: Collection[str]) -> tuple[str, int]:
+    """Given an index and our own lines in it, return it without foreign ones that the law objects to.
+
+    With it comes how many lines that were. Where the rest, taken together, is still against the
+    law, every foreign line goes.
+    """
+    lines = index.splitlines(keepends=True)
+    foreign = [at for at, text in enumerate(lines) if text.strip() and text.rstrip("\r\n") not in ours]
+    if not foreign or _is_lawful(lines[at] for at in foreign):
+        return index, 0
+    kept = [at for at in foreign if _is_lawful([lines[at]])]
+    if not _is_lawful(lines[at] for at in kept):
+        kept = []
+    dropped = set(foreign) - set(kept)
+    return "".join(text for at, text in enumerate(lines) if at not in dropped), len(dropped)
+
+
+def _is_lawful(lines: Iterable[str]) -> bool:
+    return not objection("user", "index.md", "".join(lines))

@@ -1,0 +1,158 @@
+from datetime import timedelta
+from pathlib import Path
+
+import msgspec
+import pytest
+from storing import KEY, NAMES, PROJECT, SHOP_ROOT, START, USER, House, fact, said
+
+from extractord.core.records import Evidence, Outcome
+from extractord.core.versions import Proof, Tombstone
+from extractord.edges.ledger import Ledger
+from extractord.edges.store.tombstones import blocking, fingerprint
+from extractord.errors import StoreError
+
+WORDS = "Deploys happen on Tuesdays only"
+HOUR = timedelta(hours=1)
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> House:
+    return House(tmp_path)
+
+
+def deleted_by_hand(house: House) -> None:
+    """A fact is kept among others; a person deletes its file."""
+    house.keep(PROJECT, "deploys.md", WORDS)
+    house.keep(PROJECT, "tabs.md", "Tabs are used in this project", label="e2")
+    del house.project.files["deploys.md"]
+    house.now += HOUR
+    assert house.store.notice([SHOP_ROOT]) == ()
+
+
+def test_a_file_deleted_by_hand_leaves_a_tombstone_and_its_index_line_goes(house: House) -> None:
+    deleted_by_hand(house)
+    (stone,) = house.ledger.versions.tombstones()
+    assert (stone.root, stone.name, stone.why, stone.made_at) == (SHOP_ROOT, "deploys", "deleted", house.now)
+    assert house.project.files["MEMORY.md"].decode() == "- [tabs](tabs.md) — Tabs are used in this project\n"
+    assert WORDS not in house.register.read_text()
+    assert "Tuesdays" not in house.register.read_text()
+    assert house.register.stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize(
+    ("path", "words"),
+    [
+        ("deploys.md", "Deploys happen on Tuesdays only"),
+        ("deploys.md", "happen on Tuesdays only"),
+        ("release-days.md", "Deploys only happen on Tuesdays"),
+    ],
+)
+def test_what_was_forgotten_does_not_come_back_from_the_same_words(
+    house: House, path: str, words: str
+) -> None:
+    deleted_by_hand(house)
+    change = house.change(PROJECT, path, fact(path[:-3], words), Evidence(entry="e1", quote=WORDS))
+    committed = house.commit([change], said("e1", WORDS, at=START))
+    assert committed.outcome is Outcome.NOTHING_TO_SAVE
+    assert [refusal.rule for refusal in committed.refusals] == ["forgotten"]
+    assert path not in house.project.files
+
+
+def test_an_entry_without_a_time_counts_as_earlier(house: House) -> None:
+    deleted_by_hand(house)
+    change = house.change(PROJECT, "deploys.md", fact("deploys", WORDS), Evidence(entry="e1", quote=WORDS))
+    assert house.commit([change], said("e1", WORDS, at=None)).outcome is Outcome.NOTHING_TO_SAVE
+
+
+def test_the_same_said_anew_comes_back(house: House) -> None:
+    deleted_by_hand(house)
+    house.now += HOUR
+    assert house.keep(PROJECT, "deploys.md", WORDS).written == ("/memory/project/deploys.md",)
+
+
+def test_another_fact_of_the_same_entry_is_still_kept(house: House) -> None:
+    both = "Deploys happen on Tuesdays only, and the database is called Heron"
+    cited = Evidence(entry="e1", quote=both)
+    house.commit([house.change(PROJECT, "deploys.md", fact("deploys", WORDS), cited)], said("e1", both))
+    house.keep(PROJECT, "tabs.md", "Tabs are used in this project")
+    del house.project.files["deploys.md"]
+    house.store.notice([SHOP_ROOT])
+    change = house.change(PROJECT, "database.md", fact("database", "the database is called Heron"), cited)
+    assert house.commit([change], said("e1", both)).outcome is Outcome.SAVED
+
+
+def test_an_rm_that_the_person_asked_for_leaves_tombstones_of_both_entries(house: House) -> None:
+    house.keep(PROJECT, "deploys.md", WORDS)
+    words = "Forget that deploys happen on Tuesdays only"
+    house.now += HOUR
+    change = house.change(PROJECT, "deploys.md", None, Evidence(entry="e9", quote=words))
+    assert house.commit([change], said("e9", words)).removed == ("/memory/project/deploys.md",)
+    assert [stone.why for stone in house.ledger.versions.tombstones()] == ["stated", "stated"]
+    again = house.change(PROJECT, "deploys.md", fact("deploys", WORDS), Evidence(entry="e1", quote=WORDS))
+    assert house.commit([again], said("e1", WORDS)).refusals[0].rule == "forgotten"
+
+
+def test_a_rename_is_no_deletion_and_keeps_trust_and_evidence(house: House) -> None:
+    house.keep(PROJECT, "deploys.md", WORDS)
+    before = house.ledger.versions.current(SHOP_ROOT)["deploys.md"]
+    proofs = house.ledger.versions.proofs(SHOP_ROOT, "deploys.md")
+    house.project.put("ops/days.md", house.project.files.pop("deploys.md"))
+    house.store.notice([SHOP_ROOT])
+    assert house.ledger.versions.current(SHOP_ROOT) == {"ops/days.md": before}
+    assert house.ledger.versions.proofs(SHOP_ROOT, "ops/days.md") == proofs
+    assert house.ledger.versions.tombstones() == ()
+    assert house.project.files["MEMORY.md"].decode() == f"- [deploys](ops/days.md) — {WORDS}\n"
+
+
+@pytest.mark.parametrize("gone", [3, 8])
+def test_a_root_that_is_suddenly_emptier_buries_nothing_and_says_so(house: House, gone: int) -> None:
+    for number, name in enumerate(NAMES):
+        house.keep(PROJECT, f"{name}.md", f"Service number {number} listens on port 800{number}")
+    kept = dict(house.project.files)
+    house.project.files = {} if gone == 8 else dict(list(kept.items())[gone + 1 :])
+    (warning,) = house.store.notice([SHOP_ROOT])
+    assert warning.startswith(f"{SHOP_ROOT}: {gone} of 8 memories are gone at once; nothing was forgotten.")
+    assert house.ledger.versions.tombstones() == ()
+    for path, raw in kept.items():
+        house.project.put(path, raw)
+    assert house.store.notice([SHOP_ROOT]) == ()
+    assert [row.foreign for row in house.store.survey(SHOP_ROOT)] == [False] * 8
+
+
+def test_a_lost_ledger_brings_nothing_back(house: House) -> None:
+    deleted_by_hand(house)
+    house.ledger = Ledger.in_memory()
+    house.reopen().recover()
+    assert [stone.name for stone in house.ledger.versions.tombstones()] == ["deploys"]
+    change = house.change(PROJECT, "deploys.md", fact("deploys", WORDS), Evidence(entry="e1", quote=WORDS))
+    assert house.commit([change], said("e1", WORDS)).refusals[0].rule == "forgotten"
+
+
+def test_a_lost_register_is_written_again_and_a_torn_line_passed_over(house: House) -> None:
+    deleted_by_hand(house)
+    lines = house.register.read_bytes()
+    house.register.unlink()
+    house.store.recover()
+    assert house.register.read_bytes() == lines
+    house.register.write_bytes(lines + b'{"root": "us')
+    house.store.recover()
+    house.register.write_bytes(b"nonsense\n")
+    with pytest.raises(StoreError, match="damaged"):
+        house.store.recover()
+
+
+def test_blocking_needs_the_entry_and_the_name_or_the_words() -> None:
+    words = fingerprint(KEY, fact("deploys", WORDS))
+    stone = Tombstone(root="user", name="Deploys", fingerprint=words, key="k", made_at=START, why="forgotten")
+    earlier, later = Proof(key="k", said_at=START), Proof(key="k", said_at=START + HOUR)
+    other = fingerprint(KEY, fact("x", "Tabs are used in every file of this project"))
+    assert blocking([stone], "deploys", other, [earlier]) == stone
+    assert blocking([stone], "other", words, [earlier]) == stone
+    assert blocking([stone], "other", other, [earlier]) is None
+    assert blocking([stone], "deploys", words, [later]) is None
+    assert blocking([stone], "deploys", words, [Proof(key="j", said_at=START)]) is None
+    assert msgspec.json.decode(msgspec.json.encode(stone), type=Tombstone) == stone
+
+
+def test_a_user_fact_is_kept_in_the_users_root(house: House) -> None:
+    assert house.keep(USER, "tabs.md", "I prefer tabs in every file", "user").outcome is Outcome.SAVED
