@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from collections import Counter
 from collections.abc import AsyncIterator, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -133,9 +132,7 @@ async def _by_source(
     sources = chosen(tuple(dict.fromkeys(source for source, _ in house.sources)), agent)
     asked: list[tuple[str, tuple[Source, ...]]] = [(str(place.expanduser()), sources) for place in places]
     if not places:
-        asked = [
-            (root, (source,)) for source, root in house.sources if source in sources and os.path.isdir(root)
-        ]
+        asked = [(root, (source,)) for source, root in house.sources if source in sources and _is_there(root)]
     grouped: dict[Source, list[str]] = {}
     for place, among in asked:
         try:
@@ -147,6 +144,10 @@ async def _by_source(
         for source, path in found:
             grouped.setdefault(source, []).append(path)
     return grouped
+
+
+def _is_there(folder: str) -> bool:
+    return Path(folder).is_dir()
 
 
 def _is_since(exchange: Exchange, since: datetime | None) -> bool:
