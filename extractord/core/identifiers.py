@@ -44,7 +44,7 @@ class Identifier:
 _FENCED = re.compile(
     r"^ {0,3}(`{3,}|~{3,})[^\n]*\n(.*?)(?:^ {0,3}\1[`~]*[ \t]*$|\Z)", re.MULTILINE | re.DOTALL
 )
-_TICKED = re.compile(r"(`+)(?!`)([^`\n]{1,1000}?)(?<!`)\1(?!`)")
+_TICKED = re.compile(r"(?<!`)(`++)([^`\n]{1,1000}?)\1(?!`)")
 _BULLET = re.compile(r"^[ \t]*(?:\d{1,3}[.)]|[-*+]|#{1,6})[ \t]+", re.MULTILINE)
 _PARTING = (
     r"\s\"'()\[\]{}<>,;|*\u00ab\u00bb\u2013\u2014\u2018\u2019\u201c-\u201e\u2026"
@@ -69,7 +69,7 @@ _OPTION = re.compile(r"--[a-z][\w-]+(?:=.*)?")
 _INNER_CAPITAL = re.compile(r"\w+?[A-ZÀ-ÖØ-Þ]")
 _INNER_HYPHEN = re.compile(r"(?<=\w)-(?=\w)")
 _INNER_DOT = re.compile(r"\w\.\w")
-_SHORT_FLAG = re.compile(r"(?<![^\s`])-[A-Za-z]*[A-Z][A-Za-z]*(?!\w)")
+_SHORT_FLAG = re.compile(r"(?<![^\s`])-[A-Za-z]{0,8}[A-Z][A-Za-z]{0,8}(?!\w)")
 _CAPITAL_MARK = "\ue000"
 
 

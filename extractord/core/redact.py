@@ -9,7 +9,7 @@ from extractord.core.words import Span
 from extractord.policy.secret import Hit, find_secrets
 
 _RANDOM = re.compile(
-    r"(?<![\w/+.=-])(?=\S*\d)(?=\S*[A-Z])(?=\S*[a-z])[A-Za-z0-9+/_-]{32,512}={0,2}(?![\w/+])"
+    r"(?<![\w/+.=-])(?=[\w+/-]{0,512}\d)(?=[\w+/-]{0,512}[A-Z])(?=[\w+/-]{0,512}[a-z])[A-Za-z0-9+/_-]{32,512}={0,2}(?![\w/+])"
 )
 """Candidates only: no path or name by its neighbours; hex digests and UUIDs lack a capital."""
 _CHANGES = re.compile(r"(?<=[a-z])[A-Z0-9]|(?<=[A-Z])[a-z0-9]|(?<=[0-9])[A-Za-z]")

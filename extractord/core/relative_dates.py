@@ -50,7 +50,7 @@ _OFFSETS = (
 )
 _COUNTED = re.compile(
     r"(?P<before>\b(?:in|within|dans|en|dentro de|binnen|vor|il y a|hace)\s+)?"
-    r"(?P<count>\d{1,4}|[^\W\d_]+|[一二两三四五六七八九十]{1,3})\s*"
+    r"(?P<count>\d{1,4}|[^\W\d_]{1,20}|[一二两三四五六七八九十]{1,3})\s*"
     rf"(?:(?P<week>{_WEEK})|(?P<month>{_MONTH})|(?P<year>{_YEAR})|(?P<day>{_DAYS}))"
     r"(?:\s*(?P<after>ago\b|from now\b|later\b|以?[后後]|以?前))?"
 )

@@ -91,6 +91,8 @@ def assess(
     for trust, reason in opinions:
         if trust < finding.trust:
             finding = replace(finding, trust=trust, reason=reason)
+        if trust is Trust.UNTRUSTED:
+            break
     return finding
 
 

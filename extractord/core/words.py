@@ -38,14 +38,14 @@ _LOG_LINE = re.compile(
     | (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\ [\ \d]\d\ \d\d:\d\d:\d\d
     | \[?(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|CRITICAL)\]?[:\ |]\s*\S
     | (?:npm|yarn|pnpm)\ (?:ERR!|WARN|error|warn)
-    | at\ .+[(:]\S*:\d+\)?\s*$                          # JavaScript, Java
+    | at\ .+[(:]\S{0,200}:\d+\)?\s*$                          # JavaScript, Java
     | File\ ".+",\ line\ \d+
     | (?:\#\d+|\d+:)\s+0x[0-9a-f]+
     | (?:[A-Za-z_]\w*\.)*[A-Za-z_]\w*(?:Error|Exception|Panic)(?::|$)
     | (?:Caused\ by|thread\ '.*'\ panicked|panic):?\s
     | goroutine\ \d+\ \[
     | \S+\.\w+:\d+(?::\d+)?:\s                          # a compiler
-    | (?:\S+@\S+[:\ ]\S*)?[$%#]\ \S                     # a shell
+    | (?:[^\s@]{1,64}@[^\s@]{1,64}[:\ ]\S{0,200})?[$%#]\ \S                     # a shell
     | (?:PASS|FAIL|ok)\s+\S+[./]\S*\s*
     | [|~^\s]*[~^]{2,}\s*$
     )""",

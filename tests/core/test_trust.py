@@ -525,3 +525,11 @@ def test_an_index_gives_the_same_finding_as_the_entries(fact: str) -> None:
     window = [person("e1", TUESDAY), tool("e2", PAGE)]
     change = write(fact, QUOTE)
     assert assess(change, index_words(window)) == assess(change, window)
+
+
+@pytest.mark.parametrize(
+    "text", ["@" * 20_000, "`" * 20_000, " -" + "A" * 20_000 + "_", "at " + ":" * 20_000, "a." * 10_000]
+)
+def test_no_text_takes_long(text: str) -> None:
+    window = index_words([person("e1", f"please remember\n\n{text}"), tool("e2", text)])
+    assert assess(write(memory("remember", text), ("e1", "please remember")), window).trust is Trust.UNTRUSTED
