@@ -112,8 +112,8 @@ class MemoryRanges:
 
     def elsewhere(self, agent: str, session: str, keys: Iterable[str]) -> frozenset[str]:
         first: dict[str, str] = {}
-        for other, its_session, key in self.rows:
-            if other == agent:
+        for (other, its_session, key), state in self.rows.items():
+            if other == agent and state.reason != "already_seen":
                 first.setdefault(key, its_session)
         return frozenset(key for key in keys if first.get(key, session) != session)
 

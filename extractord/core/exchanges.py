@@ -73,6 +73,10 @@ class Session:
         if draft is not None:
             draft.ended = True
 
+    def has_voided(self, key: str) -> bool:
+        """True if a rewind abandoned the exchange."""
+        return key in self._void
+
     @property
     def under_way(self) -> bool:
         """True if the newest exchange is kept and has not ended."""
@@ -193,11 +197,14 @@ class Session:
 def merged(parts: Iterable[Session]) -> tuple[Exchange, ...]:
     """Given the same session folded from several transcripts, return its exchanges, each once.
 
-    What writes without a prompt of its own (a sub-agent in a file beside) goes by its time to the
+    What a rewind in one of them abandoned is abandoned in all. What writes without a prompt of its own (a sub-agent in a file beside) goes by its time to the
     exchange in which it was done, if that is kept.
     """
+    parts = tuple(parts)
     found: dict[str, Exchange] = {}
     for exchange in (exchange for part in parts for exchange in part.exchanges()):
+        if any(part.has_voided(exchange.key) for part in parts):
+            continue
         other = found.get(exchange.key)
         if other is None or (exchange.ended, len(exchange.entries)) > (other.ended, len(other.entries)):
             found[exchange.key] = exchange

@@ -153,7 +153,9 @@ class Reading:
                     yield error
             for session in dict.fromkeys(session for family in families for session in family.sessions):
                 parts = [family.sessions[session] for family in families if session in family.sessions]
-                for each in self._gating.come(source.agent, session, parts, now):
+                with self._transaction():
+                    come = self._gating.come(source.agent, session, parts, now)
+                for each in come:
                     yield each
 
     async def _at_rest_names(self, source: Source, path: str) -> list[tuple[str, Name]]:
@@ -219,6 +221,9 @@ class Reading:
     async def _come(self, agent: str, session: str, now: datetime) -> list[Come]:
         families: dict[Name, Family] = {}
         for name, source in tuple(self._names.get((agent, session), {}).items()):
+            if not paths_of(name):
+                self._lose(name)
+                continue
             family = await self._warmed(source, name, now)
             if family is not None and session in family.sessions:
                 if self._gating.is_reopened(family.sessions[session]):
@@ -227,9 +232,10 @@ class Reading:
                 if family is not None and session in family.sessions:
                     families[name] = family
         parts = [family.sessions[session] for family in families.values()]
-        come = self._gating.come(agent, session, parts, now)
-        for name, family in families.items():
-            self._keep_cursors(agent, name, family)
+        with self._transaction():
+            come = self._gating.come(agent, session, parts, now)
+            for name, family in families.items():
+                self._keep_cursors(agent, name, family)
         return come
 
     def _keep_cursors(self, agent: str, name: Name, family: Family) -> None:
@@ -243,6 +249,8 @@ class Reading:
             self._ranges.save_cursor(path, agent, session, cursor.encode())
 
     def _lose(self, name: Name) -> None:
+        """Its files are gone; where they went, they are found again."""
+        self._warm.pop(name, None)
         self._stirred.pop(name, None)
         self._open.discard(name)
         for names in self._names.values():

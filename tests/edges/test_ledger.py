@@ -206,9 +206,10 @@ def test_runs_lost_in_a_row_are_counted_until_one_ends_by_itself(ledger: Ledger,
 def test_a_copy_belongs_to_the_session_that_had_it_first(ledger: Ledger, me: Owner) -> None:
     ledger.ranges.close(*SESSION, ["k1"], "no_prose", NOW)
     assert ledger.ranges.claim(*SESSION, ["k2"], "r1", me, NOW)
-    ledger.ranges.close("claude-code", "fork", ["k1", "own"], "already_seen", NOW)
+    ledger.ranges.close("claude-code", "fork", ["k1", "k3"], "already_seen", NOW)
+    ledger.ranges.close("claude-code", "fork", ["own"], "no_prose", NOW)
     assert ledger.ranges.elsewhere("claude-code", "fork", ["k1", "k2", "k3"]) == {"k1", "k2"}
-    assert ledger.ranges.elsewhere(*SESSION, ["k1", "k2", "own"]) == {"own"}
+    assert ledger.ranges.elsewhere(*SESSION, ["k1", "k2", "k3", "own"]) == {"own"}
     assert ledger.ranges.elsewhere("codex", "fork", ["k1", "k2"]) == frozenset()
 
 

@@ -113,10 +113,11 @@ class Ranges:
         }
 
     def elsewhere(self, agent: str, session: str, keys: Iterable[str]) -> frozenset[str]:
-        """Those of the keys that another session of the agent had first: copies."""
+        """Those of the keys that another session of the agent had first, and not as copies itself."""
         rows = self._connection.execute(
             """SELECT DISTINCT key FROM ranges AS other
                WHERE agent = :agent AND session <> :session AND key IN (SELECT value FROM json_each(:keys))
+               AND reason <> 'already_seen'
                AND NOT EXISTS (SELECT 1 FROM ranges AS own WHERE own.agent = :agent
                                AND own.session = :session AND own.key = other.key AND own.id < other.id)""",
             {"agent": agent, "session": session, "keys": msgspec.json.encode(list(keys)).decode()},
