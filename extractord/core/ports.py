@@ -402,8 +402,8 @@ class Versions(Protocol):
         """Erase the history of a path, and the bytes that nothing else needs."""
         ...
 
-    def prove(self, root: str, path: str, proofs: Iterable[Proof] | None) -> None:
-        """A memory rests on these entries too; None where it is gone."""
+    def prove(self, root: str, path: str, proofs: Iterable[Proof]) -> None:
+        """A memory rests on these entries too; they are known of a path when its file is gone."""
         ...
 
     def proofs(self, root: str, path: str) -> tuple[Proof, ...]:

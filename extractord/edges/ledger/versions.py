@@ -127,11 +127,8 @@ class Versions:
             self._connection.execute("DELETE FROM history WHERE root = ? AND path = ?", (root, path))
             self._drop(shas)
 
-    def prove(self, root: str, path: str, proofs: Iterable[Proof] | None) -> None:
-        """A memory rests on these entries too; None where it is gone."""
-        if proofs is None:
-            self._connection.execute("DELETE FROM proofs WHERE root = ? AND path = ?", (root, path))
-            return
+    def prove(self, root: str, path: str, proofs: Iterable[Proof]) -> None:
+        """A memory rests on these entries too; they are known of a path when its file is gone."""
         self._connection.executemany(
             "INSERT OR REPLACE INTO proofs VALUES (?, ?, ?, ?)",
             [(root, path, proof.key, proof.said_at and to_ms(proof.said_at)) for proof in proofs],

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from extractord.edges.store.store import Committed, Store
+from extractord.edges.store.committing import Committed
+from extractord.edges.store.keeping import Keeping, Undone
+from extractord.edges.store.store import Store
 from extractord.edges.store.weighing import Context
 
-__all__ = ["Committed", "Context", "Store"]
+__all__ = ["Committed", "Context", "Keeping", "Store", "Undone"]

@@ -45,7 +45,8 @@ class Noticing:
             return ""
         moved = _moved(gone, changed, current)
         lost = [path for path in gone if path not in moved]
-        vanished = len(lost) > most_removals(len(current)) or (bool(lost) and not rows and len(current) > 1)
+        is_bare = not rows and not self._roots.index(root)
+        vanished = len(lost) > most_removals(len(current)) or (is_bare and bool(lost))
         buried: list[Tombstone] = []
         with self._ledger.transaction():
             for old, new in moved.items():
@@ -56,7 +57,6 @@ class Noticing:
             for path in [] if vanished else lost:
                 buried += self._burying.stones(root, path, "deleted", now)
                 versions.set_current(root, path, None)
-                versions.prove(root, path, None)
                 versions.note(root, path, None, PERSON, None, now)
             versions.bury(buried)
         self._burying.register(buried)
@@ -85,7 +85,6 @@ class Noticing:
     def _move(self, root: str, old: str, new: str, known: Current, now: datetime) -> None:
         versions = self._ledger.versions
         versions.prove(root, new, versions.proofs(root, old))
-        versions.prove(root, old, None)
         versions.set_current(root, old, None)
         versions.set_current(root, new, known)
         versions.note(root, old, None, PERSON, None, now)

@@ -58,7 +58,7 @@ class Placing:
         with self._ledger.transaction():
             for file in placements:
                 versions.set_current(file.root, file.path, file.current)
-                versions.prove(file.root, file.path, None if file.after is None else file.proofs)
+                versions.prove(file.root, file.path, file.proofs)
                 trust = file.current.trust if file.current else None
                 versions.note(
                     file.root, file.path, None if file.after is None else digest(file.after), by, trust, now

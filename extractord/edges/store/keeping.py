@@ -1,0 +1,122 @@
+"""What a person decides about memories: forget, restore, pin, undo a run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from msgspec import structs
+
+from extractord.core.changeset import digest
+from extractord.core.versions import Current, Tombstone, Version
+from extractord.edges.store.placing import Placement
+from extractord.edges.store.store import PERSON, Store
+from extractord.errors import StoreError, UsageError
+from extractord.policy.requests import Trust
+
+
+@dataclass(frozen=True, slots=True)
+class Undone:
+    """What an undo came to; paths are `root/path`."""
+
+    restored: tuple[str, ...] = ()
+    conflicts: tuple[str, ...] = ()
+    """Files that are not any more as the run left them: then nothing was undone."""
+
+
+class Keeping:
+    """Over the store, whose lock, compare-and-swap and recovery every decision goes through.
+
+    Raise ConflictError where a file changes meanwhile, UsageError for what is not there.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._versions = store.ledger.versions
+
+    def forget(self, root: str, path: str) -> None:
+        """Remove a memory, with a tombstone for each entry that it rests on."""
+        raw = self._store.roots.raw(root, path)
+        if raw is None:
+            raise UsageError(f"{root}/{path} is not there")
+        stones = self._store.burying.stones(root, path, "forgotten", self._store.clock())
+        self._store.place([Placement(root, path, raw, None, None)], PERSON, "forget", stones)
+
+    def purge(self, root: str, path: str) -> None:
+        """Erase the history of a path that has no file any more; tombstones stay."""
+        if self._store.roots.raw(root, path) is not None:
+            raise UsageError(f"{root}/{path} is still there: forget it first")
+        with self._store.ledger.transaction():
+            self._versions.purge(root, path)
+            self._store.ledger.audit.note("purge", PERSON, {"paths": [f"{root}/{path}"]}, self._store.clock())
+
+    def history(self, root: str, path: str) -> tuple[Version, ...]:
+        """Return every version of a memory, oldest first."""
+        return self._versions.history(root, path)
+
+    def restore(self, root: str, path: str, sha256: str) -> None:
+        """Put a version back in its place, `confirmed`: a person chose it."""
+        raw = self._versions.content(sha256)
+        if raw is None or sha256 not in {version.sha256 for version in self.history(root, path)}:
+            raise UsageError(f"{root}/{path} has no version {sha256[:12]}")
+        current = Current(sha256=sha256, trust=Trust.CONFIRMED)
+        there = self._store.roots.raw(root, path)
+        self._store.place([Placement(root, path, there, raw, current)], PERSON, "restore")
+
+    def pin(self, root: str, path: str, *, pinned: bool) -> None:
+        """Pin a memory, so that no run changes it, or unpin it."""
+        self._store.notice([root])
+        current = self._versions.current(root).get(path)
+        if current is None:
+            raise UsageError(f"{root}/{path} is not there")
+        with self._store.ledger.transaction():
+            self._versions.set_current(root, path, structs.replace(current, pinned=pinned))
+            self._store.ledger.audit.note(
+                "pin" if pinned else "unpin", PERSON, {"paths": [f"{root}/{path}"]}, self._store.clock()
+            )
+
+    def undo(self, run: str) -> Undone:
+        """Put back what a run changed, where all of it is still as the run left it.
+
+        An undone creation leaves tombstones. Raise UsageError where the run changed nothing.
+        """
+        made = self._versions.made_by(run)
+        if not made:
+            raise UsageError(f"the run {run} changed no memory")
+        conflicts, placements = [], []
+        stones: list[Tombstone] = []
+        for version in made:
+            raw = self._store.roots.raw(version.root, version.path)
+            if (None if raw is None else digest(raw)) != version.sha256:
+                conflicts.append(f"{version.root}/{version.path}")
+                continue
+            placement = self._before(version, raw)
+            if placement.after is None:
+                stones += self._store.burying.stones(
+                    version.root, version.path, "undone", self._store.clock()
+                )
+            placements.append(placement)
+        if conflicts:
+            return Undone(conflicts=tuple(conflicts))
+        self._store.place(placements, PERSON, "undo", stones)
+        return Undone(restored=_places(placements))
+
+    def _before(self, version: Version, raw: bytes | None) -> Placement:
+        """The placement that takes a version back to the one before it."""
+        earlier = [one for one in self.history(version.root, version.path) if one.id < version.id]
+        last = earlier[-1] if earlier else None
+        if last is None or last.sha256 is None:
+            return Placement(version.root, version.path, raw, None, None)
+        after = self._versions.content(last.sha256)
+        if after is None:
+            raise StoreError(f"{version.root}/{version.path}: the version before was purged")
+        current = Current(
+            sha256=last.sha256,
+            trust=Trust.INFERRED if last.trust is None else last.trust,
+            foreign=last.by == PERSON and last.trust is not Trust.CONFIRMED,
+        )
+        return Placement(version.root, version.path, raw, after, current)
+
+
+def _places(placements: Sequence[Placement]) -> tuple[str, ...]:
+    return tuple(f"{one.root}/{one.path}" for one in placements)

@@ -1,0 +1,112 @@
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from storing import PROJECT, SHOP_ROOT, House, fact, said
+
+from extractord.core.changeset import digest
+from extractord.core.records import Evidence, Outcome
+from extractord.core.versions import Current
+from extractord.edges.store import Keeping, Undone
+from extractord.errors import UsageError
+from extractord.policy.requests import Trust
+
+WORDS = "Deploys happen on Tuesdays only"
+OTHER = "Tabs are used in this project"
+PLACE = f"{SHOP_ROOT}/deploys.md"
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> House:
+    house = House(tmp_path)
+    house.keep(PROJECT, "tabs.md", OTHER, label="e2")
+    house.keep(PROJECT, "deploys.md", WORDS)
+    return house
+
+
+def test_what_is_forgotten_is_gone_from_disk_and_index_and_does_not_come_back(house: House) -> None:
+    house.now += timedelta(hours=1)
+    Keeping(house.store).forget(SHOP_ROOT, "deploys.md")
+    assert set(house.project.files) == {"MEMORY.md", "tabs.md"}
+    assert house.project.files["MEMORY.md"].decode() == f"- [tabs](tabs.md) — {OTHER}\n"
+    again = house.change(PROJECT, "deploys.md", fact("deploys", WORDS), Evidence(entry="e1", quote=WORDS))
+    assert house.commit([again], said("e1", WORDS)).outcome is Outcome.NOTHING_TO_SAVE
+    with pytest.raises(UsageError, match="is not there"):
+        Keeping(house.store).forget(SHOP_ROOT, "deploys.md")
+
+
+def test_a_purge_erases_the_history_of_what_is_gone_and_nothing_else(house: House) -> None:
+    keeping = Keeping(house.store)
+    sha256 = digest(house.project.files["deploys.md"])
+    with pytest.raises(UsageError, match="forget it first"):
+        keeping.purge(SHOP_ROOT, "deploys.md")
+    keeping.forget(SHOP_ROOT, "deploys.md")
+    assert house.ledger.versions.content(sha256) is not None
+    keeping.purge(SHOP_ROOT, "deploys.md")
+    assert house.ledger.versions.content(sha256) is None
+    assert keeping.history(SHOP_ROOT, "deploys.md") == ()
+    assert house.ledger.versions.content(digest(house.project.files["tabs.md"])) is not None
+
+
+def test_a_version_is_restored_as_confirmed(house: House) -> None:
+    keeping = Keeping(house.store)
+    first = house.project.files["deploys.md"]
+    keeping.forget(SHOP_ROOT, "deploys.md")
+    keeping.restore(SHOP_ROOT, "deploys.md", digest(first))
+    assert house.project.files["deploys.md"] == first
+    assert house.ledger.versions.current(SHOP_ROOT)["deploys.md"] == Current(
+        sha256=digest(first), trust=Trust.CONFIRMED
+    )
+    with pytest.raises(UsageError, match="has no version"):
+        keeping.restore(SHOP_ROOT, "deploys.md", "0" * 64)
+
+
+def test_a_pinned_memory_is_changed_by_no_run_until_it_is_unpinned(house: House) -> None:
+    keeping = Keeping(house.store)
+    keeping.pin(SHOP_ROOT, "deploys.md", pinned=True)
+    words = "Deploys happen on Fridays and on Tuesdays only"
+    change = house.change(PROJECT, "deploys.md", fact("deploys", words), Evidence(entry="e9", quote=words))
+    assert [one.rule for one in house.commit([change], said("e9", words)).refusals] == ["pinned"]
+    keeping.pin(SHOP_ROOT, "deploys.md", pinned=False)
+    assert house.commit([change], said("e9", words)).outcome is Outcome.SAVED
+    with pytest.raises(UsageError, match="is not there"):
+        keeping.pin(SHOP_ROOT, "none.md", pinned=True)
+
+
+def test_a_run_is_undone_whole_and_its_creation_leaves_a_tombstone(house: House) -> None:
+    before = dict(house.project.files)
+    words = "Deploys happen on Fridays and on Tuesdays only, and tabs are gone"
+    cited = Evidence(entry="e9", quote=words)
+    house.now += timedelta(hours=1)
+    changes = [
+        house.change(
+            PROJECT, "deploys.md", fact("deploys", "Deploys happen on Fridays and on Tuesdays only"), cited
+        ),
+        house.change(PROJECT, "gone.md", fact("gone", "tabs are gone"), cited),
+    ]
+    context = house.context(said("e9", words))
+    assert house.store.commit(changes, context).outcome is Outcome.SAVED
+    undone = Keeping(house.store).undo(context.run)
+    assert undone == Undone(restored=(PLACE, f"{SHOP_ROOT}/gone.md"))
+    assert house.project.files == before
+    assert house.ledger.versions.current(SHOP_ROOT)["deploys.md"].trust is Trust.STATED
+    assert [(stone.name, stone.why) for stone in house.ledger.versions.tombstones()] == [("gone", "undone")]
+
+
+def test_a_removal_is_undone_too(house: House) -> None:
+    before = dict(house.project.files)
+    words = "Forget that deploys happen on Tuesdays only"
+    context = house.context(said("e9", words))
+    change = house.change(PROJECT, "deploys.md", None, Evidence(entry="e9", quote=words))
+    house.store.commit([change], context)
+    assert Keeping(house.store).undo(context.run) == Undone(restored=(PLACE,))
+    assert house.project.files["deploys.md"] == before["deploys.md"]
+
+
+def test_where_somebody_changed_it_since_nothing_is_undone(house: House) -> None:
+    house.project.put("deploys.md", b"a person's words")
+    before = dict(house.project.files)
+    assert Keeping(house.store).undo("run-2") == Undone(conflicts=(PLACE,))
+    assert house.project.files == before
+    with pytest.raises(UsageError, match="changed no memory"):
+        Keeping(house.store).undo("run-99")
