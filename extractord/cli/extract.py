@@ -90,6 +90,8 @@ async def _extract(
 def _announced(planned: Plan) -> str:
     exchanges = sum(len(snapshot.window.exchanges) for snapshot in planned.snapshots)
     skipped = planned.skipped.total()
+    if not exchanges and not skipped:
+        return "nothing to read that was not read before"
     return (
         f"{_count(len(planned.snapshots), 'session')} with {_count(exchanges, 'exchange')} to read, "
         f"about {planned.tokens:,} tokens" + (f"; {_count(skipped, 'exchange')} skipped" if skipped else "")
