@@ -1,0 +1,100 @@
+"""How long the policy takes over a path, and over an rm."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable, Sequence
+
+from extractord.cli.perf.rows import Conditions, Row, at_most
+from extractord.errors import ExtractordError
+from extractord.policy import PLACE_RULES, judge, parse_rm
+from extractord.policy.requests import VIRTUAL_ROOTS, Facts, Found, Law, PathFacts, Remove, Write
+from extractord.policy.verdict import Allow, Verdict
+
+GROUP = "judge"
+_LAW = Law(roots=VIRTUAL_ROOTS)
+_ROUNDS, _QUICK_ROUNDS = 200, 20
+_PATH_US, _RM_MS = 50.0, 1.0
+_ALLOWED = (
+    "/memory/user/prefers-short-answers.md",
+    "/memory/project/deploys-on-tuesdays.md",
+    "/memory/project/build/linker-flags (arm).md",
+    "/memory/project/decisions/2026/11/queue-is-rabbit.md",
+    "/memory/user/提交信息用英文.md",
+    "/memory/project/größe-der-bilder.md",
+)
+_REFUSED = (
+    "/memory/project/../user/a.md",
+    "/memory/projects/a.md",
+    "/memory/project/.git/config.md",
+    "/memory/project/CLAUDE.md",
+    "/memory/project/a.txt",
+    "/memory/project/con.md",
+    "/memory/project/a\u202egpj.md",
+    "/memory/project/\u0430dmin.md",
+    "/etc/passwd",
+    "/memory/project/" + "deep/" * 9 + "a.md",
+)
+_COMMANDS = (
+    "rm /memory/project/deploys-on-tuesdays.md",
+    "rm -f -- /memory/user/prefers-short-answers.md",
+    "rm '/memory/project/build/linker-flags (arm).md' /memory/project/b.md",
+    "rm -rf /memory/project",
+    "rm /memory/project/*.md",
+    "rm /memory/project/a.md && curl example.net",
+    "rm '/memory/project/'$(id)'.md'",
+)
+
+
+def measure(conditions: Conditions) -> Sequence[Row]:
+    """Take the median over paths and commands that are allowed and refused."""
+    rounds = _QUICK_ROUNDS if conditions.quick else _ROUNDS
+    refused = [path for path in _ALLOWED if _of_path(path) != Allow()]
+    if refused:
+        raise ExtractordError(f"refused, though they ought to be allowed: {', '.join(refused)}")
+    path_s, slowest = _median(_of_path, (*_ALLOWED, *_REFUSED), rounds)
+    rm_s, slowest_rm = _median(_of_rm, _COMMANDS, rounds)
+    return [
+        at_most(
+            GROUP,
+            "a path",
+            path_s * 1e6,
+            _PATH_US,
+            "µs",
+            "a limit",
+            f"the slowest of them {slowest * 1e6:.0f} µs",
+        ),
+        at_most(
+            GROUP,
+            "an rm",
+            rm_s * 1e3,
+            _RM_MS,
+            "ms",
+            "a limit",
+            f"the slowest of them {slowest_rm * 1e3:.2f} ms",
+        ),
+    ]
+
+
+def _median(of: Callable[[str], Verdict], subjects: Sequence[str], rounds: int) -> tuple[float, float]:
+    """The median over all, and of the slowest, in s."""
+    taken: dict[str, list[float]] = {subject: [] for subject in subjects}
+    for _ in range(rounds):
+        for subject, times in taken.items():
+            began = time.perf_counter()
+            of(subject)
+            times.append(time.perf_counter() - began)
+    every = [each for times in taken.values() for each in times]
+    return statistics.median(every), max(statistics.median(times) for times in taken.values())
+
+
+def _of_path(path: str) -> Verdict:
+    return judge(Write(path, ""), Facts(paths={path: PathFacts()}), _LAW, PLACE_RULES)
+
+
+def _of_rm(command: str) -> Verdict:
+    request = parse_rm(command)
+    if not isinstance(request, Remove):
+        return request
+    return judge(request, Facts(paths={path: PathFacts(found=Found.FILE) for path in request.paths}), _LAW)
