@@ -10,6 +10,7 @@ from extractord.core.transcripts.codex_thread import AGENT, THREAD, CodexThread
 from extractord.core.transcripts.source import Container, Opened, Source, Surroundings
 
 _ROLLOUT = re.compile(r"(?:^|/)rollout-[^/]*\.(?:jsonl|jsonl\.zst|json)$")
+_META = re.compile(rb'"type"\s*:\s*"session_meta"')
 
 
 def _roots(around: Surroundings) -> tuple[str, ...]:
@@ -30,9 +31,7 @@ def _family(name: str) -> str | None:
 def _claims(path: str, head: bytes) -> bool:
     """True for a rollout's name, or where the first line begins a session as Codex does."""
     first = head.lstrip(b"\xef\xbb\xbf\0\r\n\t ").partition(b"\n")[0]
-    if b'"session_meta"' in first and b'"payload"' in first:
-        return True
-    return bool(_ROLLOUT.search(path.replace("\\", "/")))
+    return bool(_META.search(first) or _ROLLOUT.search(path.replace("\\", "/")))
 
 
 def _reader(opened: Opened) -> Reader:

@@ -14,7 +14,7 @@ from extractord.core.transcripts.recorded import clean
 
 T = TypeVar("T")
 
-_BLANK = b" \t\r\n\0\xef\xbb\xbf\xfe\xff"
+_BLANK = b" \t\r\n\0\xef\xbb\xbf"
 
 
 def decoder(kind: type[T]) -> Callable[[bytes], T | None]:

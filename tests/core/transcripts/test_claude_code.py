@@ -1,0 +1,558 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+from feeding import fed, line, newest, odd_records, prompts, reader, voided
+from hypothesis import given, settings
+
+from extractord.core.records import Entry, Origin, Role, ToolCall, Voided
+from extractord.core.transcripts.claude_code import SOURCE
+from extractord.core.transcripts.source import Container, Surroundings
+
+NOON = "2026-11-30T12:00:00.000Z"
+CWD = "/home/dev/shop"
+
+
+def record(
+    ident: str, parent: str | None, kind: str, content: object = None, **more: object
+) -> dict[str, object]:
+    return {
+        "parentUuid": parent,
+        "isSidechain": False,
+        "type": kind,
+        "message": {"role": kind, "content": content},
+        "uuid": ident,
+        "timestamp": NOON,
+        "cwd": CWD,
+        "sessionId": "s1",
+        "version": "2.1.332",
+        "gitBranch": "main",
+        **more,
+    }
+
+
+def spoken(ident: str, parent: str, *blocks: object, stop: str | None = "end_turn", **more: object) -> object:
+    message = {"role": "assistant", "model": "m", "content": list(blocks), "stop_reason": stop}
+    return record(ident, parent, "assistant", message=message, **more)
+
+
+def text(words: str) -> dict[str, object]:
+    return {"type": "text", "text": words}
+
+
+def use(call: str, name: str, **asked: object) -> dict[str, object]:
+    return {"type": "tool_use", "id": call, "name": name, "input": asked}
+
+
+def result(call: str, output: object = "done", **more: object) -> dict[str, object]:
+    return {"type": "tool_result", "tool_use_id": call, "content": output, **more}
+
+
+def attachment(ident: str, parent: str, **what: object) -> dict[str, object]:
+    return record(ident, parent, "attachment", attachment=what)
+
+
+def entry(ident: str, parent: str | None, role: Role, origin: Origin, words: str, **more: object) -> Entry:
+    return Entry(
+        id=ident,
+        agent="claude-code",
+        session="s1",
+        role=role,
+        origin=origin,
+        text=words,
+        parent=parent,
+        time=datetime(2026, 11, 30, 12, tzinfo=UTC),
+        cwd=CWD,
+        branch="main",
+        **more,  # type: ignore[arg-type]
+    )
+
+
+def test_a_turn_becomes_entries_and_its_result_revises_the_call() -> None:
+    call = ToolCall(id="t1", name="Write", paths=("/home/dev/memory/a.md",), writes=True)
+    done = ToolCall(id="t1", name="Write", paths=("/home/dev/memory/a.md",), writes=True, ok=True)
+    seen = fed(
+        reader(SOURCE),
+        record("u1", None, "user", "we use tabs", promptSource="typed", origin={"kind": "human"}),
+        spoken("a0", "u1", {"type": "thinking", "thinking": "hm", "signature": "s"}),
+        spoken(
+            "a1",
+            "a0",
+            text("I note it."),
+            use("t1", "Write", file_path="../memory/a.md", content="x"),
+            stop="tool_use",
+        ),
+        record("r1", "a1", "user", [result("t1")], toolUseResult={"filePath": "/home/dev/memory/a.md"}),
+        spoken("a2", "r1", text("Noted.")),
+        record("d1", "a2", "system", subtype="turn_duration"),
+    )
+    assert seen == [
+        entry("u1", None, Role.USER, Origin.HUMAN, "we use tabs"),
+        entry("a1", "a0", Role.ASSISTANT, Origin.SYNTHETIC, "I note it.", calls=(call,)),
+        entry("a1", "a0", Role.ASSISTANT, Origin.SYNTHETIC, "I note it.", calls=(done,), revision=1),
+        entry("r1", "a1", Role.TOOL, Origin.SYNTHETIC, "done"),
+        entry("a2", "r1", Role.ASSISTANT, Origin.SYNTHETIC, "Noted.", turn_end=True),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("block", "note", "ok"),
+    [
+        (result("t1"), {"type": "create"}, True),
+        (result("t1", is_error=False), [{"type": "text"}], True),
+        (result("t1", is_error=True), {}, False),
+        (result("t1"), "User rejected tool use", False),
+        (result("t1"), "Error: no such file", False),
+        (result("t1"), {"interrupted": True}, False),
+    ],
+)
+def test_a_call_is_done_unless_its_result_says_otherwise(block: object, note: object, ok: bool) -> None:
+    seen = fed(
+        reader(SOURCE),
+        spoken("a1", "u1", use("t1", "Bash", command="ls > a.txt")),
+        record("r1", "a1", "user", [block], toolUseResult=note),
+    )
+    assert newest(seen)["a1"].calls == (
+        ToolCall(id="t1", name="Bash", paths=(f"{CWD}/a.txt",), writes=True, ok=ok),
+    )
+
+
+@pytest.mark.parametrize(
+    ("block", "calls"),
+    [
+        (use("t", "Edit", file_path="~/a.md"), [("Edit", ("/home/dev/a.md",), True)]),
+        (use("t", "MultiEdit", file_path="/a.md", edits=[]), [("MultiEdit", ("/a.md",), True)]),
+        (use("t", "NotebookEdit", notebook_path="/a.ipynb"), [("NotebookEdit", ("/a.ipynb",), True)]),
+        (use("t", "Read", file_path="/m/a.md"), [("Read", ("/m/a.md",), False)]),
+        (use("t", "Grep", pattern="x", path="src"), [("Grep", (f"{CWD}/src",), False)]),
+        (use("t", "Task", prompt="x"), [("Task", (), False)]),
+        (use("t", "Write", file_path=7), [("Write", (), False)]),
+        ({"type": "tool_use", "id": "t", "name": "Write"}, [("Write", (), False)]),
+        (use("t", "mcp__files__write_file", path="/a.md"), [("mcp__files__write_file", ("/a.md",), True)]),
+        (use("t", "mcp__files__read_file", path="/a.md"), [("mcp__files__read_file", ("/a.md",), False)]),
+        (use("t", "PowerShell", command="Set-Content a.md x"), [("PowerShell", (f"{CWD}/a.md",), True)]),
+        (
+            use("t", "Bash", command="cat /m/a.md >> b.md"),
+            [("Bash", (f"{CWD}/b.md",), True), ("Bash", ("/m/a.md",), False)],
+        ),
+    ],
+)
+def test_a_call_names_its_files(block: object, calls: list[tuple[str, tuple[str, ...], bool]]) -> None:
+    (made,) = newest(fed(reader(SOURCE), spoken("a1", "u1", block, stop="tool_use"))).values()
+    assert [(call.name, call.paths, call.writes) for call in made.calls] == calls
+
+
+@pytest.mark.parametrize(
+    ("content", "prompt"),
+    [
+        ('plain <not a tag> & "quotes"', 'plain <not a tag> & "quotes"'),
+        ("\ufeffwith a mark", "with a mark"),
+        ("<system-reminder>\nx\n</system-reminder>\nbehind a reminder", "behind a reminder"),
+        ("before a reminder\n<system-reminder>x</system-reminder>", "before a reminder"),
+        ("<system-reminder>never closed", "<system-reminder>never closed"),
+        ([text("<ide_opened_file>x</ide_opened_file>"), text("in an IDE")], "in an IDE"),
+        ([text("see this"), {"type": "image", "source": {"data": "x"}}], "see this\n\n[image]"),
+        ([{"type": "image"}, text("[todo]")], "[image]\n\n[todo]"),
+        ([{"type": "document"}], None),
+        ([text("<command-name>/x</command-name>"), text("expanded")], None),
+        ([text("prose"), text("<command-args>y</command-args>")], "prose"),
+        ("<command-name>/cost</command-name>", None),
+        ("<command-message>x</command-message>", None),
+        ("<local-command-stdout>x</local-command-stdout>", None),
+        ("<bash-input>ls</bash-input>", None),
+        ("<bash-stdout>x</bash-stdout>", None),
+        ("<bash-stderr>x</bash-stderr>", None),
+        ("<user-memory-input>x</user-memory-input>", None),
+        ("<task-notification>x</task-notification>", None),
+        ("Caveat: The messages below", None),
+        ("Stop hook feedback:\nx", None),
+        ("A session-scoped Stop hook is", None),
+        ("Base directory for this skill: /x", None),
+        ("This session is being continued from", None),
+        ("", None),
+    ],
+)
+def test_prose_is_told_from_wrappers(content: object, prompt: str | None) -> None:
+    seen = fed(reader(SOURCE), record("u1", None, "user", content))
+    assert prompts(seen) == ([prompt] if prompt else [])
+    assert {each.role for each in newest(seen).values()} <= {Role.USER if prompt else Role.CONTEXT}
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"isMeta": True},
+        {"promptSource": "system"},
+        {"origin": {"kind": "task-notification"}},
+        {"toolUseResult": {"x": 1}},
+        {"isCompactSummary": True},
+        {"isSidechain": True},
+    ],
+)
+def test_what_the_record_says_is_not_typed_is_not_a_prompt(more: dict[str, object]) -> None:
+    assert prompts(fed(reader(SOURCE), record("u1", None, "user", "some words here", **more))) == []
+    assert prompts(fed(reader(SOURCE), record("u1", None, "user", "some words here"))) == ["some words here"]
+
+
+@pytest.mark.parametrize(
+    ("more", "origin"),
+    [
+        ({"promptSource": "sdk"}, Origin.HEADLESS),
+        ({"entrypoint": "sdk-cli"}, Origin.HEADLESS),
+        ({"promptSource": "typed", "entrypoint": "cli"}, Origin.HUMAN),
+        ({"forkedFrom": {"sessionId": "s0", "messageUuid": "u0"}}, Origin.COPIED),
+        ({"isSidechain": True, "agentId": "x"}, Origin.SUBAGENT),
+        ({"isCompactSummary": True}, Origin.RECALLED),
+    ],
+)
+def test_a_prompt_has_the_origin_that_its_record_gives(more: dict[str, object], origin: Origin) -> None:
+    (made,) = newest(fed(reader(SOURCE), record("u1", None, "user", "a b c", **more))).values()
+    assert made.origin is origin
+
+
+def test_a_sub_agents_file_has_no_human_and_ends_no_turn() -> None:
+    seen = fed(
+        reader(SOURCE, "/p/s1/subagents/agent-x.jsonl"),
+        record("u1", None, "user", "explore"),
+        spoken("a1", "u1", text("found"), use("t1", "Bash", command="ls")),
+        record("r1", "a1", "user", [result("t1")]),
+        spoken("a2", "r1", text("over")),
+        spoken("a3", "a2"),
+        attachment("q1", "a3", type="queued_command", prompt="more words"),
+        record("d1", "q1", "system", subtype="turn_duration"),
+    )
+    assert [(each.origin, each.turn_end) for each in newest(seen).values()] == [(Origin.SUBAGENT, False)] * 5
+
+
+def test_an_inline_sub_agent_does_not_end_its_parents_turn() -> None:
+    seen = fed(
+        reader(SOURCE),
+        spoken("a1", "u1", text("asking"), stop="tool_use"),
+        spoken("b1", "a1", text("aside"), isSidechain=True),
+        record("d1", "a1", "system", subtype="turn_duration"),
+    )
+    assert [(each.id, each.turn_end) for each in newest(seen).values()] == [("a1", True), ("b1", False)]
+
+
+def test_a_queued_prompt_counts_once() -> None:
+    seen = fed(
+        reader(SOURCE),
+        {"type": "queue-operation", "operation": "enqueue", "content": "queued words", "sessionId": "s1"},
+        attachment("q1", "a1", type="queued_command", prompt="queued words", commandMode="prompt"),
+        record("u2", "q1", "user", "another one"),
+        attachment("q2", "u2", type="queued_command", prompt="another one", source_uuid="u2"),
+        attachment("q3", "u2", type="queued_command", prompt="<task-notification>x</task-notification>"),
+        attachment("q4", "u2", type="queued_command", prompt="told", origin={"kind": "task-notification"}),
+        attachment("q5", "u2", type="skill_listing", content="x"),
+    )
+    assert prompts(seen) == ["queued words", "another one"]
+
+
+def test_an_answer_of_the_program_is_not_the_models() -> None:
+    seen = fed(
+        reader(SOURCE),
+        record(
+            "e1",
+            "u1",
+            "assistant",
+            "No response requested.",
+            message={"model": "<synthetic>", "content": [text("x")]},
+        ),
+        spoken("e2", "e1", text("API Error: 529"), isApiErrorMessage=True),
+        record("e3", "e2", "assistant", message=None),
+    )
+    assert seen == [
+        entry("e1", "u1", Role.CONTEXT, Origin.SYNTHETIC, "x"),
+        entry("e2", "e1", Role.CONTEXT, Origin.SYNTHETIC, "API Error: 529", turn_end=True),
+    ]
+
+
+@pytest.mark.parametrize(
+    "last",
+    [
+        record("x1", "a1", "system", subtype="turn_duration"),
+        spoken("x1", "a1"),
+    ],
+)
+def test_a_turn_ends_late_where_nothing_said_so_before(last: object) -> None:
+    seen = fed(reader(SOURCE), spoken("a1", "u1", text("over"), stop=None), last, last)
+    assert seen == [
+        entry("a1", "u1", Role.ASSISTANT, Origin.SYNTHETIC, "over"),
+        entry("a1", "u1", Role.ASSISTANT, Origin.SYNTHETIC, "over", turn_end=True, revision=1),
+    ]
+
+
+def test_an_interruption_ends_the_turn_beside_a_result_or_alone() -> None:
+    seen = fed(
+        reader(SOURCE),
+        record("i1", "u1", "user", [text("[Request interrupted by user]")]),
+        record("i2", "i1", "user", [result("t9", "no"), text("[Request interrupted by user for tool use]")]),
+        record("i3", "i2", "user", [result("t9", "no"), {"type": "image"}]),
+    )
+    assert [(each.id, each.role, each.turn_end) for each in newest(seen).values()] == [
+        ("i1", Role.CONTEXT, True),
+        ("i2", Role.TOOL, False),
+        ("i2#1", Role.CONTEXT, True),
+        ("i3", Role.TOOL, False),
+    ]
+
+
+def test_a_rewind_voids_the_abandoned_branch_and_nothing_else() -> None:
+    seen = fed(
+        reader(SOURCE),
+        record("u1", None, "user", "first"),
+        spoken("a1", "u1", text("answer")),
+        record("d1", "a1", "system", subtype="turn_duration"),
+        record("u2", "d1", "user", "dead <extractord-memory id=1>m</extractord-memory>"),
+        spoken("a2", "u2", use("t1", "Bash", command="ls"), use("t2", "Bash", command="ls"), stop="tool_use"),
+        record("p1", "a2", "progress", data={"type": "hook_progress"}),
+        record("r2", "p1", "user", [result("t2"), result("t1")]),
+        attachment("x1", "r2", type="file"),
+        record("u3", "a1", "user", "live"),
+        spoken("a3", "u3", text("ok")),
+    )
+    assert [each for each in seen if isinstance(each, Voided)] == [
+        Voided(session="s1", ids=("u2", "u2#1", "a2", "r2", "r2#1"))
+    ]
+
+
+def test_branching_without_a_second_prompt_is_no_rewind() -> None:
+    seen = fed(
+        reader(SOURCE),
+        record("u1", None, "user", "first"),
+        spoken("a1", "u1", use("t1", "Bash", command="ls"), stop="tool_use"),
+        spoken("a2", "a1", use("t2", "Bash", command="ls"), stop="tool_use"),
+        record("r1", "a1", "user", [result("t1")]),
+        record("r2", "a2", "user", [result("t2")]),
+        attachment("q1", "r2", type="queued_command", prompt="also this please"),
+        attachment("q2", "r2", type="queued_command", prompt="and this please"),
+        spoken("a3", "r2", text("ok")),
+        record("c1", "a3", "user", "<command-name>/cost</command-name>"),
+        record("u2", "c1", "user", "second"),
+        record("u3", "gone", "user", "under a record that is not here"),
+    )
+    assert voided(seen) == set()
+
+
+def test_a_rewind_to_the_beginning_needs_a_tree_and_stays_in_its_session() -> None:
+    first = record("u1", None, "user", "first words")
+    again = record("u2", None, "user", "other words")
+    assert voided(fed(reader(SOURCE), first, spoken("a1", "u1", text("x")), again)) == {"u1", "a1"}
+    assert voided(fed(reader(SOURCE), first, again)) == set()
+    other = {**again, "sessionId": "s2"}
+    assert voided(fed(reader(SOURCE), first, spoken("a1", "u1", text("x")), other)) == set()
+    unsaid = [{key: each[key] for key in each if key != "parentUuid"} for each in (first, again)]
+    assert voided(fed(reader(SOURCE), unsaid[0], spoken("a1", "u1", text("x")), unsaid[1])) == set()
+
+
+def test_a_rewind_past_a_compaction_takes_it_along_but_a_compaction_alone_voids_nothing() -> None:
+    before = [
+        record("u1", None, "user", "first"),
+        spoken("a1", "u1", text("answer")),
+        record("u2", "a1", "user", "second"),
+        record("b1", None, "system", subtype="compact_boundary", logicalParentUuid="u2"),
+        record("s1", "b1", "user", "This session is being continued", isCompactSummary=True),
+        record("u3", "s1", "user", "third"),
+    ]
+    assert voided(fed(reader(SOURCE), *before)) == set()
+    assert voided(fed(reader(SOURCE), *before, record("u4", "a1", "user", "again"))) == {"u2", "s1", "u3"}
+
+
+def test_injected_memory_and_our_own_tools_are_recalled() -> None:
+    memory = "<extractord-memory id=1>\n- tabs\n</extractord-memory>"
+    seen = fed(
+        reader(SOURCE),
+        record("u1", None, "user", f"{memory}\nplease use spaces"),
+        record("u2", "u1", "user", memory),
+        spoken(
+            "a1", "u2", use("t1", "mcp__extractord__memory_read", path="x"), use("t2", "Bash", command="x")
+        ),
+        record(
+            "r1",
+            "a1",
+            "user",
+            [result("t1", "tabs"), result("t2", [text(f"see {memory}"), {"type": "tool_reference"}])],
+        ),
+    )
+    assert [(each.id, each.origin, each.text) for each in newest(seen).values()] == [
+        ("u1#1", Origin.RECALLED, memory),
+        ("u1", Origin.HUMAN, "please use spaces"),
+        ("u2#1", Origin.RECALLED, memory),
+        ("a1", Origin.SYNTHETIC, ""),
+        ("r1", Origin.RECALLED, "tabs"),
+        ("r1#1", Origin.RECALLED, f"see {memory}"),
+    ]
+
+
+def test_a_spilled_output_is_named() -> None:
+    path = "/home/dev/.claude/projects/p/s1/tool-results/1.txt"
+    seen = fed(
+        reader(SOURCE),
+        record("r1", "a1", "user", [result("t1", "head")], toolUseResult={"persistedOutputPath": path}),
+        record(
+            "r2",
+            "a1",
+            "user",
+            [result("t2", f"saved to: {path}")],
+            toolUseResult={"persistedOutputPath": path},
+        ),
+    )
+    assert [each.text for each in newest(seen).values()] == [
+        f"head\n[full output: {path}]",
+        f"saved to: {path}",
+    ]
+
+
+def test_a_chain_that_stands_twice_comes_once_and_a_change_is_a_revision() -> None:
+    chain = [
+        record("u1", None, "user", "first"),
+        spoken("a1", "u1", use("t1", "Bash", command="ls"), stop="tool_use"),
+        record("r1", "a1", "user", [result("t1")]),
+        spoken("a2", "r1", text("ok"), stop=None),
+        record("d1", "a2", "system", subtype="turn_duration"),
+    ]
+    to = reader(SOURCE)
+    assert len(fed(to, *chain)) == 6
+    assert fed(to, *chain) == []
+    assert fed(to, record("u1", None, "user", "changed")) == [
+        entry("u1", None, Role.USER, Origin.HUMAN, "changed", revision=1)
+    ]
+
+
+def test_records_without_an_id_get_one_from_their_text() -> None:
+    bare = {"type": "user", "message": {"content": "same words"}}
+    first, second = fed(reader(SOURCE, "/p/abc.jsonl"), bare, bare)
+    (copy,) = fed(reader(SOURCE, "/p/abc.jsonl"), bare)
+    assert isinstance(first, Entry)
+    assert isinstance(second, Entry)
+    assert first.id != second.id
+    assert first == copy
+    assert first.session == "abc"
+
+
+@pytest.mark.parametrize(
+    "spoilt",
+    [
+        lambda raw: b"\xef\xbb\xbf" + raw,
+        lambda raw: b"\0" * 4096 + raw,
+        lambda raw: raw + b"\r",
+        lambda raw: raw.replace(b'"cli"', b'"c\xffi"'),
+        lambda raw: raw.replace(b'"cli"', b"NaN"),
+        lambda raw: raw.replace(b'"isMeta": false', b'"isMeta": "no"'),
+        lambda raw: raw.replace(b'"version": "2.1.332"', b'"version": {"a": 1}'),
+        lambda raw: raw.replace(b'"timestamp"', b'"attachment": 1, "origin": [], "timestamp"'),
+    ],
+)
+def test_a_spoilt_line_is_read_all_the_same(spoilt: object) -> None:
+    raw = line(record("u1", None, "user", "a b c", isMeta=False, entrypoint="cli"))
+    assert fed(reader(SOURCE), spoilt(raw)) == [entry("u1", None, Role.USER, Origin.HUMAN, "a b c")]  # type: ignore[operator]
+
+
+def test_what_cannot_be_read_is_counted_and_surrogates_are_replaced() -> None:
+    to = reader(SOURCE)
+    words = b'{"type":"user","uuid":"u1","sessionId":"s1",'
+    words += b'"message":{"content":["no block",{"type":"text","text":"a \\ud800 b"}]}}'
+    assert prompts(fed(to, words, b"", b" \r", b"\0\0", b'{"type":"us', b"[1]", b"7", b"[" * 5000)) == [
+        "a \ufffd b"
+    ]
+    fed(to, {"type": "some-future-type"}, {"uuid": "z"}, {"type": "mode", "mode": "x"}, b'{"type":"mode","mo')
+    assert to.unknown == {"undecodable": 5, "some-future-type": 1, "untyped": 1}
+
+
+def test_long_attachments_are_skimmed_and_stay_in_the_tree() -> None:
+    long = (
+        line(attachment("x1", "u1", type="prompt_snapshot", systemPrompt=["s" * 5000]))
+        .replace(b", ", b",")
+        .replace(b": ", b":")
+    )
+    skimmed = (
+        b'{"parentUuid":"u1","isSidechain":false,"attachment":{"type":"prompt_snapshot","x":"' + b"s" * 5000
+    )
+    skimmed += b'"},"type":"attachment","uuid":"x1","timestamp":"2026-11-30T12:00:00.000Z","sessionId":"s1"}'
+    for raw in (long, skimmed, skimmed.replace(b'"timestamp"', b'"time"')):
+        seen = fed(
+            reader(SOURCE),
+            record("u1", None, "user", "first"),
+            raw,
+            raw,
+            spoken("a1", "x1", text("answer")),
+            record("u2", None, "user", "again"),
+        )
+        assert voided(seen) == {"u1", "a1"}
+
+
+def test_the_version_and_session_are_those_of_the_records() -> None:
+    to = reader(SOURCE)
+    fed(to, {"type": "mode", "session_id": "s7"}, record("u1", None, "user", "x"))
+    assert (to.session, to.version, list(to.settle())) == ("s1", "2.1.332", [])
+
+
+@pytest.mark.parametrize(
+    ("path", "belongs"),
+    [
+        ("-home-dev-shop/4c1ca625.jsonl", True),
+        ("-home-dev-shop/agent-x.jsonl", True),
+        ("-home-dev-shop/4c1ca625/subagents/agent-x.jsonl", True),
+        ("-home-dev-shop/4c1ca625/subagents/workflows/wf_1/agent-x.jsonl", True),
+        ("a/b/.claude/projects/-x/4c1ca625.jsonl", True),
+        ("a/b/audit.jsonl", True),
+        ("-home-dev-shop/4c1ca625/subagents/workflows/wf_1/journal.jsonl", False),
+        ("-home-dev-shop/memory/a.jsonl", False),
+        ("-home-dev-shop/memory/MEMORY.md", False),
+        ("-home-dev-shop/sessions-index.json", False),
+        ("-home-dev-shop/4c1ca625/tool-results/1.txt", False),
+        ("-home-dev-shop/4c1ca625/subagents/agent-x.meta.json", False),
+        ("history.jsonl", False),
+    ],
+)
+def test_transcripts_belong_and_what_lies_beside_them_does_not(path: str, belongs: bool) -> None:
+    assert SOURCE.belongs(path) is belongs
+
+
+def test_roots_follow_the_environment_and_the_platform() -> None:
+    assert SOURCE.roots(Surroundings({}, "/home/dev", "linux")) == ("/home/dev/.claude/projects",)
+    assert SOURCE.roots(Surroundings({"CLAUDE_CONFIG_DIR": "/c/"}, "/home/dev", "linux")) == ("/c/projects",)
+    desktop = "/Users/dev/Library/Application Support/Claude"
+    assert SOURCE.roots(Surroundings({}, "/Users/dev", "darwin")) == (
+        "/Users/dev/.claude/projects",
+        f"{desktop}/claude-code-sessions",
+        f"{desktop}/local-agent-mode-sessions",
+    )
+
+
+@pytest.mark.parametrize(
+    ("path", "head", "claimed"),
+    [
+        ("/x/a.jsonl", line(record("u1", None, "user", "x")), True),
+        ("/x/a.jsonl", b'{"type":"mode"}\n\n' + line({"type": "permission-mode", "sessionId": "s"}), True),
+        ("/x/a.txt", line(record("u1", None, "user", "x")), False),
+        ("/x/a.jsonl", line({"type": "user", "uuid": "u", "message": {"parts": []}}), False),
+        ("/x/a.jsonl", b'{"type":"user"}\nnot json', False),
+    ],
+)
+def test_a_transcript_is_known_by_its_first_lines(path: str, head: bytes, claimed: bool) -> None:
+    assert SOURCE.claims(path, head) is claimed
+    assert SOURCE.container(path) is Container.LINES
+
+
+KEYS = (
+    "type uuid parentUuid sessionId timestamp isMeta isSidechain message content text id name input "
+    "tool_use_id is_error toolUseResult attachment prompt stop_reason command file_path "
+    "origin kind subtype model forkedFrom cwd"
+)
+WORDS = (
+    "user assistant system attachment queued_command tool_use tool_result text u1 a1 turn_duration "
+    "end_turn Bash Write <system-reminder>"
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(odd_records(KEYS.split(), [*WORDS.split(), "cat > a <<E", "[Request interrupted"]))
+def test_no_record_is_too_odd_and_none_counts_twice(records: list[bytes]) -> None:
+    to = reader(SOURCE)
+    seen = fed(to, *records, *records)
+    newest(seen)
+    for each in seen:
+        if isinstance(each, Entry):
+            each.text.encode()
