@@ -52,6 +52,8 @@ class House:
     def __init__(self, tmp_path: Path, roots: Mapping[str, Mapping[str, bytes]] | None = None) -> None:
         given = roots or {}
         self.folders = {root: DictFolder(given.get(root)) for root in ("user", SHOP_ROOT)}
+        self.opened: dict[str, Folder] = dict(self.folders)
+        """What the store is given; other folders may be put in."""
         self.ledger = Ledger.in_memory()
         self.now = START + timedelta(minutes=1)
         self.register = tmp_path / "tombstones.jsonl"
@@ -73,7 +75,7 @@ class House:
         return self.store
 
     def folder(self, root: str) -> Folder:
-        return self.folders[root]
+        return self.opened[root]
 
     @property
     def user(self) -> DictFolder:

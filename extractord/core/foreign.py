@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 
 from extractord.core.survey import kind_of
 from extractord.policy import RULES, judge
-from extractord.policy.requests import VIRTUAL_ROOTS, Facts, Law, PathFacts, Write
+from extractord.policy.requests import VIRTUAL_ROOTS, Facts, Law, PathFacts, RunFacts, Write
 from extractord.policy.verdict import Allow
 
 LAW = Law(roots=VIRTUAL_ROOTS)
@@ -21,10 +21,13 @@ def virtual_path(root: str, path: str) -> str:
     return f"/memory/{kind_of(root)}/{path}"
 
 
-def objection(root: str, path: str, text: str) -> str:
-    """Given a foreign file, return why the law would not have let it be written; else nothing."""
+def objection(root: str, path: str, text: str, run: RunFacts | None = None) -> str:
+    """Given a foreign file, return why the law would not have let it be written; else nothing.
+
+    With `run` it is asked as if a run had written it, on evidence of that trust.
+    """
     virtual = virtual_path(root, path)
-    verdict = judge(Write(virtual, text), Facts(paths={virtual: PathFacts()}), LAW, _RULES)
+    verdict = judge(Write(virtual, text), Facts(paths={virtual: PathFacts()}, run=run), LAW, _RULES)
     return "" if isinstance(verdict, Allow) else f"{verdict.rule}: {verdict.reason}"
 
 

@@ -21,6 +21,7 @@ AGAIN = Evidence(entry="e2", quote="still tabs please")
 class DictView:
     def __init__(self, files: Mapping[tuple[RootKind, str], bytes]) -> None:
         self.files = dict(files)
+        self.others: dict[tuple[RootKind, str], PathFacts] = {}
 
     def names(self, root: RootKind) -> tuple[str, ...]:
         return tuple(sorted(path for where, path in self.files if where is root))
@@ -30,7 +31,11 @@ class DictView:
 
     def facts(self, root: RootKind, path: str) -> PathFacts:
         raw = self.files.get((root, path))
-        return PathFacts() if raw is None else PathFacts(found=Found.FILE, size=len(raw))
+        return (
+            self.others.get((root, path), PathFacts())
+            if raw is None
+            else PathFacts(found=Found.FILE, size=len(raw))
+        )
 
 
 def changes_of(files: Mapping[tuple[RootKind, str], bytes]) -> ChangeSet:
@@ -112,6 +117,27 @@ def test_what_is_not_utf8_is_an_error_that_names_the_file_and_never_empty() -> N
     changes = changes_of({(USER, "bad.md"): b"a\xff"})
     with pytest.raises(StoreError, match=r"^bad\.md: byte 1 is not UTF-8; the file is left as it is$"):
         changes.read(USER, "bad.md")
+
+
+def test_a_name_that_is_anothers_twin_in_the_same_run_is_seen() -> None:
+    changes = changes_of({(USER, "b.md"): b"b"})
+    changes.write(USER, "Ops/a.md", "words")
+    changes.write(PROJECT, "ops/a.md", "words")
+    assert changes.names(USER) == ("Ops/a.md", "b.md")
+    assert changes.facts(USER, "ops/b.md").twin == "Ops/a.md"
+    assert changes.facts(USER, "Ops/b.md").twin is None
+    assert changes.facts(USER, "Other/a.md").twin is None
+
+
+def test_what_is_no_file_is_seen_as_the_view_sees_it() -> None:
+    view = DictView({})
+    folder = PathFacts(found=Found.DIRECTORY)
+    view.others[USER, "sub"] = folder
+    twin = PathFacts(twin="A.md")
+    view.others[USER, "a.md"] = twin
+    changes = ChangeSet(view)
+    assert changes.facts(USER, "sub") == folder
+    assert changes.facts(USER, "a.md") == twin
 
 
 _paths = st.sampled_from(["a.md", "b.md", "c/d.md"])

@@ -126,6 +126,11 @@ def test_forged_stamps_are_dropped_whatever_their_value() -> None:
     assert unstamp(forged) == "---\nname: a\nmetadata:\n\n  type: user # mine\n  # a comment\n---\nb\n"
 
 
+def test_a_comment_after_a_forged_nested_stamp_stays() -> None:
+    forged = "---\nname: a\nmetadata:\n  type: user\n  run:\n    a: b\n  # mine\n\n# mine too\n---\nb\n"
+    assert unstamp(forged) == "---\nname: a\nmetadata:\n  type: user\n  # mine\n\n# mine too\n---\nb\n"
+
+
 def test_a_source_that_is_no_plain_yaml_is_quoted() -> None:
     odd = Stamp(
         recorded_at=MARKS.recorded_at, observed_at=None, trust=Trust.INFERRED, source="a: b\n# c", run="é"

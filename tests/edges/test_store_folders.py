@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import cast
 
 import pytest
 from doubles import DictFolder
@@ -114,7 +115,7 @@ def test_a_process_killed_at_any_change_to_the_disk_leaves_it_as_it_was(
     (tmp_path / "projects").mkdir(mode=0o700)
     house = House(tmp_path)
     whole = disk.Folder.create(tmp_path / SHOP_ROOT, tmp_path)
-    house.folder = lambda _: whole  # type: ignore[method-assign]
+    house.opened[SHOP_ROOT] = whole
     house.reopen()
     words = "The port is nine thousand and tabs are gone"
     kept = {
@@ -137,11 +138,11 @@ def test_a_process_killed_at_any_change_to_the_disk_leaves_it_as_it_was(
     ]
     context = house.context(said("e9", words))
     cut = Cut(whole, call, after=after)
-    house.folder = lambda _: cut  # type: ignore[method-assign,assignment,return-value]
+    house.opened[SHOP_ROOT] = cast("Folder", cut)
     house.reopen()
     with pytest.raises(Killed):
         house.store.commit(changes, context)
-    house.folder = lambda _: whole  # type: ignore[method-assign]
+    house.opened[SHOP_ROOT] = whole
     assert house.reopen().recover() == 1
     assert {path.name: path.read_bytes() for path in place.iterdir()} == before
     assert house.store.commit(changes, context).outcome is Outcome.SAVED

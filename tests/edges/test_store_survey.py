@@ -17,9 +17,7 @@ def house(request: pytest.FixtureRequest, tmp_path: Path) -> House:
     if request.param == "disk":
         tmp_path.chmod(0o700)
         (tmp_path / "projects").mkdir(mode=0o700)
-        folders = {root: Folder.create(tmp_path / root, tmp_path) for root in house.folders}
-        house.folder = lambda root: folders[root]  # type: ignore[method-assign]
-        house.reopen()
+        house.opened = {root: Folder.create(tmp_path / root, tmp_path) for root in house.folders}
     return house
 
 

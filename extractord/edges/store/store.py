@@ -7,10 +7,11 @@ from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 
+from extractord.core.foreign import objection
 from extractord.core.ports import Folder, Ledger
 from extractord.core.records import Change, Known, Outcome, Project
 from extractord.core.survey import Surveyed, kinds_of, root_of
-from extractord.core.versions import Tombstone
+from extractord.core.versions import Current, Tombstone
 from extractord.edges.store.burying import Burying
 from extractord.edges.store.committing import Committed, Committing
 from extractord.edges.store.lock import locked
@@ -21,6 +22,7 @@ from extractord.edges.store.secrets import find_secret
 from extractord.edges.store.tombstones import Register
 from extractord.edges.store.weighing import Context, Weighing
 from extractord.errors import ConflictError
+from extractord.policy.requests import RunFacts, Trust
 
 __all__ = ["PERSON", "Store"]
 
@@ -91,6 +93,31 @@ class Store:
                 warnings.append(self._noticing.notice(root, rows, now))
                 self._placing.reindex(root, rows)
         return tuple(warning for warning in warnings if warning)
+
+    def witness(self, root: str, path: str) -> None:
+        """A transcript shows that an agent wrote the file: it ranks as that agent's own text.
+
+        Where a run's change on that evidence would be held, the file stays on disk, but out of
+        index, brief and injection until a person accepts it (DESIGN §5).
+        """
+        self.notice([root])
+        with self._locked():
+            rows = self.roots.survey(root)
+            row = next((row for row in rows if row.path == path and row.foreign), None)
+            text = self.roots.text(root, path) if row is not None else None
+            if row is None or text is None:
+                return
+            withheld = objection(root, path, text, RunFacts(trust=Trust.INFERRED, reason="an agent wrote it"))
+            current = Current(
+                sha256=row.sha256,
+                trust=Trust.INFERRED,
+                foreign=True,
+                pinned=row.pinned,
+                withheld=withheld,
+            )
+            with self.ledger.transaction():
+                self.ledger.versions.set_current(root, path, current)
+            self._placing.reindex(root, self.roots.survey(root))
 
     def commit(self, changes: Sequence[Change], context: Context) -> Committed:
         """Given a run's change-set, put what the law allows on disk, hold what it holds.
