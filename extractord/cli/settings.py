@@ -9,7 +9,8 @@ from typing import Annotated
 import msgspec
 from cyclopts import App, Parameter
 
-from extractord.config import load_settings, sample
+from extractord.config import load_settings
+from extractord.config.sample import sample
 
 app = App(name="config", help="What is set, whether it can be used, and what could be set.")
 

@@ -1,0 +1,153 @@
+"""Where the settings come from, and every problem with them at once."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import sys
+import tomllib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Annotated, Any, get_args, get_origin, get_type_hints
+
+import msgspec
+from msgspec import Struct
+
+from extractord.config.settings import PLACES, Agent, Settings
+from extractord.errors import ConfigError
+
+_PREFIX = "EXTRACTORD_"
+__all__ = ["Settings", "load_settings", "platform_surroundings"]
+
+_VARIABLES = ("EXTRACTORD_CONFIG", "EXTRACTORD_DATA_DIR", "EXTRACTORD_STATE_DIR")
+"""Variables that say where things are; every other one is a setting."""
+
+
+def load_settings(environ: Mapping[str, str] | None = None) -> Settings:
+    """Given the environment, read the file that it names, or the standard one, and return the settings.
+
+    Raise ConfigError with a sentence for every problem: unknown keys, wrong types, a file that
+    is named and missing, TOML that does not parse.
+    """
+    environ = os.environ if environ is None else environ
+    places = _places(environ)
+    problems: list[str] = []
+    given = _from_file(places["config_file"], named="EXTRACTORD_CONFIG" in environ, problems=problems)
+    _merge_environment(given, environ, problems)
+    values = dict(_convert(Settings, given, "", problems))
+    if problems:
+        raise ConfigError(*problems)
+    return Settings(**{**values, **places})
+
+
+def _places(environ: Mapping[str, str]) -> dict[str, Path]:
+    from platformdirs import PlatformDirs  # noqa: PLC0415 - 30 ms that `--version` need not pay
+
+    dirs = PlatformDirs("extractord", appauthor=False)
+    config = environ.get("EXTRACTORD_CONFIG") or str(Path(dirs.user_config_dir) / "config.toml")
+    return {
+        "config_file": Path(config).expanduser().absolute(),
+        "data_dir": Path(environ.get("EXTRACTORD_DATA_DIR") or dirs.user_data_dir).expanduser().absolute(),
+        "state_dir": Path(environ.get("EXTRACTORD_STATE_DIR") or dirs.user_state_dir).expanduser().absolute(),
+    }
+
+
+def _from_file(path: Path, *, named: bool, problems: list[str]) -> dict[str, Any]:
+    try:
+        raw = path.read_bytes()
+    except FileNotFoundError:
+        if named:
+            problems.append(f"EXTRACTORD_CONFIG names {path}, which is not there")
+        return {}
+    except OSError as error:
+        problems.append(f"{path} cannot be read: {error.strerror}")
+        return {}
+    try:
+        return tomllib.loads(raw.decode())
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        problems.append(f"{path} is not TOML: {error}")
+        return {}
+
+
+def _merge_environment(given: dict[str, Any], environ: Mapping[str, str], problems: list[str]) -> None:
+    """Lay `EXTRACTORD_<SECTION>__<KEY>` over what the file gave; the environment wins."""
+    for name in sorted(environ):
+        if not name.startswith(_PREFIX) or name in _VARIABLES:
+            continue
+        *sections, key = name.removeprefix(_PREFIX).lower().split("__")
+        table = given
+        for section in sections:
+            spelt = section.replace("_", "-") if table is given.get("agents") else section
+            table = table.setdefault(spelt, {})
+            if not isinstance(table, dict):
+                problems.append(f"{name}: `{section}` is not a section")
+                break
+        else:
+            table[key] = _Text(environ[name])
+
+
+class _Text(str):
+    """A value from the environment: text that stands for whatever the setting's type is."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return repr(str(self))
+
+
+def _convert(
+    struct: Any, given: Mapping[str, Any], where: str, problems: list[str]
+) -> Iterator[tuple[str, Any]]:
+    """Given a table, yield each of the struct's settings that it holds; note every problem."""
+    hints = get_type_hints(struct, include_extras=True)
+    known = [key for key in hints if key not in PLACES]
+    for key, value in given.items():
+        name = f"{where}{key}"
+        if key not in known:
+            near = [f": did you mean `{where}{best}`?" for best in difflib.get_close_matches(key, known, n=1)]
+            problems.append(f"unknown setting `{name}`{''.join(near)}")
+        elif struct is Settings and key == "agents":
+            yield key, _agents(value, problems)
+        elif isinstance(hints[key], type) and issubclass(hints[key], Struct):
+            if isinstance(value, Mapping):
+                yield key, hints[key](**dict(_convert(hints[key], value, f"{name}.", problems)))
+            else:
+                problems.append(f"`{name}` is a section: write [{name}]")
+        else:
+            yield from _leaf(key, name, value, hints[key], problems)
+
+
+def _leaf(key: str, name: str, value: Any, kind: Any, problems: list[str]) -> Iterator[tuple[str, Any]]:
+    spelt = _split(value, kind) if isinstance(value, _Text) else value
+    try:
+        yield key, msgspec.convert(spelt, kind, strict=not isinstance(value, _Text))
+    except msgspec.ValidationError as error:
+        wish = 'give a number, or "unlimited"' if "unlimited" in str(kind) else str(error)
+        problems.append(f"`{name}` is {value!r}: {wish}")
+
+
+def _split(value: str, kind: Any) -> Any:
+    """A list in the environment is separated as PATH is."""
+    inner = get_args(kind)[0] if get_origin(kind) is Annotated else kind
+    if get_origin(inner) is tuple:
+        return [part for part in value.split(os.pathsep) if part]
+    return str(value)
+
+
+def _agents(value: Any, problems: list[str]) -> dict[str, Agent]:
+    if not isinstance(value, Mapping):
+        problems.append("`agents` holds a section for each agent: write [agents.claude-code]")
+        return {}
+    found = {}
+    for name, table in value.items():
+        if isinstance(table, Mapping):
+            found[name] = Agent(**dict(_convert(Agent, table, f"agents.{name}.", problems)))
+        else:
+            problems.append(f"`agents.{name}` is a section: write [agents.{name}]")
+    return found
+
+
+def platform_surroundings(environ: Mapping[str, str] | None = None) -> tuple[Mapping[str, str], str, str]:
+    """Return the environment, the home folder and the platform: the one place that reads them."""
+    environ = os.environ if environ is None else environ
+    return environ, environ.get("HOME") or str(Path.home()), sys.platform

@@ -1,0 +1,112 @@
+"""The settings: their names, types, defaults and uses."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+from msgspec import Meta, Struct
+
+PLACES = ("config_file", "data_dir", "state_dir")
+"""Fields that say where things are; every other one can be set."""
+
+Count = Annotated[int, Meta(ge=0)] | Literal["unlimited"]
+Dollars = Annotated[float, Meta(ge=0)] | Literal["unlimited"]
+Seconds = Annotated[float, Meta(ge=0)]
+
+
+class Memory(Struct, frozen=True, kw_only=True):
+    """The section [memory]."""
+
+    dir: Annotated[str, Meta(description="where memories live; empty: <data>/memory")] = ""
+
+
+class Model(Struct, frozen=True, kw_only=True):
+    """The section [model]."""
+
+    name: Annotated[
+        str, Meta(description='"heuristic", the embedded model, or any name that litellm knows')
+    ] = "heuristic"
+    key_file: Annotated[str, Meta(description="a file of mode 0600 that holds the API key alone")] = ""
+    base_url: Annotated[str, Meta(description="a local server or proxy instead of the provider's own")] = ""
+    timeout_s: Annotated[Seconds, Meta(description="how long one request may take")] = 60.0
+    retries: Annotated[int, Meta(ge=0, description="tries after a failure that may pass")] = 4
+    output_tokens: Annotated[int, Meta(ge=256, description="the longest reply asked for")] = 4096
+    context_tokens: Annotated[int, Meta(ge=4096, description="the longest brief sent")] = 24_000
+    idle_s: Annotated[Seconds, Meta(description="the model host is let go after this long unused")] = 300.0
+
+
+class Run(Struct, frozen=True, kw_only=True):
+    """The section [run]."""
+
+    concurrency: Annotated[int, Meta(ge=1, description="runs at once; one at a time in a project")] = 2
+    settle_s: Annotated[
+        Seconds, Meta(description="quiet that ends an exchange where the agent writes no end")
+    ] = 20.0
+    drain_s: Annotated[Seconds, Meta(description="how long runs in flight may end after SIGTERM")] = 60.0
+    polling: Annotated[bool, Meta(description="poll instead of inotify (network folders)")] = False
+    rescan_s: Annotated[Seconds, Meta(description="look through every source again after this long")] = 600.0
+
+
+class Projects(Struct, frozen=True, kw_only=True):
+    """The section [projects]."""
+
+    worktrees: Annotated[
+        Literal["shared", "separate"],
+        Meta(description="worktrees of one repository share memories, or each has its own"),
+    ] = "shared"
+    exclude: Annotated[tuple[str, ...], Meta(description="directories whose sessions are never read")] = ()
+    identities: Annotated[
+        dict[str, str], Meta(description="a name for a directory, where its memories are to outlive the place")
+    ] = {}
+
+
+class Agent(Struct, frozen=True, kw_only=True):
+    """A section [agents.<name>]."""
+
+    enabled: Annotated[bool, Meta(description="read this agent's transcripts")] = True
+    headless: Annotated[bool, Meta(description="its prompts come from a program: never `stated`")] = False
+    paths: Annotated[tuple[str, ...], Meta(description="folders instead of the standard ones")] = ()
+
+
+class Budget(Struct, frozen=True, kw_only=True):
+    """The section [budget]."""
+
+    turns: Annotated[int, Meta(ge=1, le=5, description="replies of the model a run")] = 5
+    run_s: Annotated[Seconds, Meta(description="seconds a run")] = 120.0
+    run_requests: Annotated[Count, Meta(description="requests a run")] = 8
+    run_tokens: Annotated[Count, Meta(description="tokens a run")] = 200_000
+    day_requests: Annotated[Count, Meta(description='requests a day, or "unlimited"; 0 is zero')] = 200
+    day_tokens: Annotated[Count, Meta(description='tokens a day, or "unlimited"')] = 2_000_000
+    day_dollars: Annotated[Dollars, Meta(description='dollars a day, or "unlimited"')] = 1.0
+    soft: Annotated[
+        float, Meta(ge=0, le=1, description="the part of a day's budget after which status warns")
+    ] = 0.8
+    attempts: Annotated[int, Meta(ge=1, description="failed attempts after which a run is parked")] = 3
+
+
+class Settings(Struct, frozen=True, kw_only=True):
+    """Everything that can be set; `config_file`, `data_dir` and `state_dir` are places."""
+
+    mode: Annotated[
+        Literal["auto", "ask", "recall"],
+        Meta(description="auto commits what is allowed; ask holds everything; recall extracts nothing"),
+    ] = "auto"
+    confinement: Annotated[
+        Literal["required", "best-effort", "off"],
+        Meta(description="what to do where the kernel cannot confine the sub-agent"),
+    ] = "required"
+    memory: Memory = Memory()
+    model: Model = Model()
+    run: Run = Run()
+    projects: Projects = Projects()
+    agents: dict[str, Agent] = {}
+    budget: Budget = Budget()
+    config_file: Path = Path()
+    data_dir: Path = Path()
+    state_dir: Path = Path()
+
+    @property
+    def memory_dir(self) -> Path:
+        """Where memories live, absolute."""
+        return Path(self.memory.dir).expanduser().absolute() if self.memory.dir else self.data_dir / "memory"
