@@ -9,7 +9,7 @@ from extractord.policy.cases import FILE, content, edit, memory, write
 from extractord.policy.characters import IGNORABLE, named, shown
 from extractord.policy.header import TYPES, read_header, split
 from extractord.policy.requests import Edit
-from extractord.policy.rules import Question, Rule, count_matches, in_result
+from extractord.policy.rules import Place, Question, Rule, count_matches, each_place, in_result
 from extractord.policy.secret import find_secrets
 
 _CONTROL = re.compile(
@@ -71,12 +71,14 @@ def _is_emoji(char: str) -> bool:
     return char != "" and not char.isascii() and unicodedata.category(char) in {"So", "Sk", "Sm"}
 
 
-def _secret(question: Question) -> str | None:
-    if question.result is None:
-        return None
-    for hit in find_secrets(question.result):
-        return f"Line {_line(question.result, hit.start)} holds a secret ({hit.rule})"
-    for hit in find_secrets(question.places[0].path):
+def _secret(text: str) -> str | None:
+    for hit in find_secrets(text):
+        return f"Line {_line(text, hit.start)} holds a secret ({hit.rule})"
+    return None
+
+
+def _secret_name(place: Place, question: Question) -> str | None:
+    for hit in find_secrets(place.path) if question.result is not None else ():
         return f"The memory's name holds a secret ({hit.rule})"
     return None
 
@@ -162,6 +164,7 @@ CONTENT_RULES = (
             content("tag characters", memory("a\U000e0041")),
             content("U+200D between letters", memory("a\u200db")),
             content("U+FE0F after a letter", memory("a\ufe0f")),
+            content("a YAML escape that comes to U+200B", memory(head='a: "x\\u200by"\n')),
             content("U+FEFF at the start", "\ufeff" + memory()),
         ),
     ),
@@ -169,7 +172,7 @@ CONTENT_RULES = (
         name="secret",
         threat="credentials that go from a session into files, prompts and backups",
         sentence="Write [REDACTED] in its place, or where it is kept.",
-        find=_secret,
+        find=in_result(_secret),
         allows=(
             content("the name of a key", memory("Set `VITE_FIREBASE_API_KEY` in `.env`.")),
             content("a reference", memory("token: ${{ secrets.DEPLOY_TOKEN_2 }}\npassword=$DB_PASSWORD1")),
@@ -184,8 +187,16 @@ CONTENT_RULES = (
                 "a secret in the description",
                 memory(head=f"source_url: https://x:{_GITHUB_TOKEN}@x.example\n"),
             ),
-            write(f"{_AWS_KEY}.md"),
+            content("YAML escapes that come to one", memory(head=f'a: "\\x41{_AWS_KEY[1:]}"\n')),
         ),
+    ),
+    Rule(
+        name="secret-name",
+        threat="credentials in file names",
+        sentence="Name the memory after its fact.",
+        find=each_place(_secret_name),
+        allows=(write("api-key-rotation.md"),),
+        denies=(write(f"{_AWS_KEY}.md"),),
     ),
     Rule(
         name="front-matter",
@@ -208,6 +219,7 @@ CONTENT_RULES = (
             content("an impossible date", memory(head="day: 2026-13-45\n")),
             content("5 KiB of it", memory(head=f"a: {'n' * 5000}\n")),
             content("a second fence that some readers see first", memory(head="----\n")),
+            content("two types", memory(head="type: user\n")),
             content("nesting", memory(head="a: [[[[[[[[[[[[]]]]]]]]]]]]\n")),
             write("notes.md", "", FILE),
         ),

@@ -14,6 +14,9 @@ TYPES = ("user", "feedback", "project", "reference")
 DEEPEST = 4
 """Mappings and lists inside one another; `metadata` needs two."""
 
+_PARSED_CHARS = 16 * 1024
+"""More front matter than any law allows is not parsed."""
+
 _YAML = YAMLHandler()
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _FENCE = re.compile(r"^-{3,}[ \t\r]*$", re.MULTILINE)
@@ -86,12 +89,30 @@ def read_header(raw: str) -> Header | str:
     if not isinstance(values, dict):
         return "The front matter is no mapping"
     metadata = values.get("metadata", {})
+    if isinstance(metadata, dict) and "type" in metadata and "type" in values:
+        return "The front matter has two types"
     kind = metadata.get("type") if isinstance(metadata, dict) else None
     return Header(
         name=_words(values.get("name")),
         description=_words(values.get("description")),
-        type=_words(values.get("type") if kind is None else kind),
+        type=_words(values.get("type", kind)),
     )
+
+
+def hidden_words(text: str) -> tuple[str, ...]:
+    """Given a memory's text, return the scalars of its front matter that do not stand in it as such.
+
+    YAML can write any character as an escape: what a reader gets is judged too.
+    """
+    parts = split(text)
+    if parts is None or len(parts[0]) > _PARSED_CHARS:
+        return ()
+    try:
+        events = list(yaml.parse(parts[0], Loader=_LOADER))
+    except (yaml.YAMLError, ValueError):
+        return ()
+    scalars = (event.value for event in events if isinstance(event, yaml.ScalarEvent))
+    return tuple(scalar for scalar in scalars if scalar not in text)
 
 
 def _first_fault(raw: str) -> str | None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import assert_never
 
+from extractord.policy.header import hidden_words
 from extractord.policy.requests import (
     VIRTUAL_ROOTS,
     Edit,
@@ -46,6 +48,8 @@ class Question:
     places: tuple[Place, ...]
     result: str | None
     """The whole text after a Write or Edit; None where there is none or it cannot be known."""
+    hidden: tuple[str, ...] = ()
+    """What YAML escapes in the result's front matter come to."""
 
     def found(self, place: Place) -> PathFacts | None:
         """What stands at the place; None where nobody looked."""
@@ -89,7 +93,10 @@ def take_apart(request: Request, facts: Facts, law: Law) -> Question:
                 result = before.replace(old, new)
         case Read(path=path):
             paths = (path,)
-    return Question(request, facts, law, tuple(find_place(path, law) for path in paths), result)
+        case _:
+            assert_never(request)
+    places = tuple(find_place(path, law) for path in paths)
+    return Question(request, facts, law, places, result, hidden_words(result) if result else ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +168,10 @@ def in_result(find: Callable[[str], str | None]) -> Callable[[Question], str | N
     """Given what to find in a text, return what to find in a question: in the text as it would be."""
 
     def find_in_question(question: Question) -> str | None:
-        return None if question.result is None else find(question.result)
+        found = None if question.result is None else find(question.result)
+        for hidden in question.hidden:
+            within = find(hidden) if found is None else None
+            found = found if within is None else f"Written out, the front matter has this: {within}"
+        return found
 
     return find_in_question

@@ -196,8 +196,8 @@ def test_a_hit_covers_its_token_whatever_stands_around(before: str, rule: str, a
     assert all(0 <= hit.start < hit.end <= len(text) for hit in find_secrets(text))
 
 
-STUFF = (
-    *sorted({word for shape in SHAPES + ASSIGNED for word in shape.words}),
+WORDS = sorted({word for shape in SHAPES + ASSIGNED for word in shape.words})
+PIECES = (
     *("-eyJ", "-eyJaaaaaaaaaaaa.", "-----BEGIN PRIVATE KEY-----", "password is ", "password:", "://a:"),
     *(
         "\u0301",
@@ -216,10 +216,17 @@ STUFF = (
 )
 
 
-@pytest.mark.parametrize("piece", STUFF, ids=lambda piece: ascii(piece)[:30])
-def test_no_text_of_60_kib_makes_a_pattern_slow(piece: str) -> None:
-    text = (piece * 61440)[:61440]
-    case = write("a.md", memory(text))
+@pytest.mark.parametrize("word", WORDS)
+def test_no_text_of_64_kib_makes_a_shape_slow(word: str) -> None:
+    text = (word * 65536)[:65536]
+    before = time.perf_counter()
+    find_secrets(text)
+    assert time.perf_counter() - before < 3
+
+
+@pytest.mark.parametrize("piece", PIECES, ids=lambda piece: ascii(piece)[:30])
+def test_no_text_of_60_kib_makes_a_rule_slow(piece: str) -> None:
+    case = write("a.md", memory((piece * 61440)[:61440]))
     before = time.perf_counter()
     for rule in TEXT_RULES:
         rule.opinion(case.question())
