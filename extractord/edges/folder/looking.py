@@ -78,4 +78,11 @@ def _kind(mode: int) -> Found:
 def _twin(here: int, name: str) -> str | None:
     """Given a directory's descriptor, return another entry that may be taken for `name`."""
     like = likeness(name)
-    return next((other for other in os.listdir(here) if other != name and likeness(other) == like), None)
+    return next((other for other in os.listdir(here) if other != name and _is_like(other, like)), None)
+
+
+def _is_like(name: str, like: str) -> bool:
+    """True for a name of that likeness; most names are ASCII, and of another length."""
+    if name.isascii():
+        return len(name) == len(like) and name.lower() == like
+    return likeness(name) == like

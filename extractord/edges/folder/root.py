@@ -110,12 +110,16 @@ class Folder:
     def stat(self, path: str) -> tuple[int, int, int] | None:
         """Return size, mtime in ns and inode of a regular file; None where there is none."""
         folder, name = _split(path)
-        with self._explained(path):
-            try:
+        try:
+            if folder:
                 with self._reach(folder) as here:
                     found = os.stat(name, dir_fd=here, follow_symlinks=False)
-            except FileNotFoundError:
-                return None
+            else:  # most are here, and a survey asks for each
+                found = os.stat(name, dir_fd=self._root, follow_symlinks=False)
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise self._refused(path, error) from error
         return (found.st_size, found.st_mtime_ns, found.st_ino) if stat.S_ISREG(found.st_mode) else None
 
     def write(self, path: str, data: bytes) -> None:
@@ -207,7 +211,10 @@ class Folder:
         try:
             yield
         except OSError as error:
-            raise StoreError(f"{self._name}/{path}: {error.strerror or error}") from error
+            raise self._refused(path, error) from error
+
+    def _refused(self, path: str, error: OSError) -> StoreError:
+        return StoreError(f"{self._name}/{path}: {error.strerror or error}")
 
 
 def _split(path: str) -> tuple[str, str]:
