@@ -197,8 +197,9 @@ class Session:
 def merged(parts: Iterable[Session]) -> tuple[Exchange, ...]:
     """Given the same session folded from several transcripts, return its exchanges, each once.
 
-    What a rewind in one of them abandoned is abandoned in all. What writes without a prompt of its own (a sub-agent in a file beside) goes by its time to the
-    exchange in which it was done, if that is kept.
+    What a rewind in one of them abandoned is abandoned in all. What writes without a prompt of its
+    own (a sub-agent in a file beside) goes by its time to the exchange in which it was done, if that
+    is kept.
     """
     parts = tuple(parts)
     found: dict[str, Exchange] = {}

@@ -14,13 +14,13 @@ from extractord.core.cursor import Same, at_update, decode_cursor
 from extractord.core.gate import GateSettings
 from extractord.core.ports import Baseline, Ranges
 from extractord.core.transcripts.source import Container, Source
-from extractord.edges.tables import Tables
 from extractord.edges.tail import check
 from extractord.edges.watch import scan
 from extractord.errors import TranscriptError
 from extractord.reading.baseline import Note, cut_of, note, session_of, survey
 from extractord.reading.families import Family, Name, container_of, name_of, paths_of
 from extractord.reading.gating import Come, Gating, Resolve
+from extractord.reading.rested import rested, rows_since
 
 __all__ = ["Come", "Reading", "Resolve"]
 
@@ -132,42 +132,15 @@ class Reading:
 
         A transcript that cannot be read is yielded as its error; the others go on.
         """
-        groups: dict[str, dict[Name, None]] = {}
-        for path in map(_located, paths):
-            try:
-                for session, name in await self._at_rest_names(source, path):
-                    groups.setdefault(session, {})[name] = None
-            except TranscriptError as error:
-                yield error
-        for group in groups.values():
-            families: list[Family] = []
-            for name in group:
-                family = self._cold(source, name)
-                try:
-                    for path in paths_of(name):
-                        await family.read_on(path)
-                    family.take_last_lines()
-                    family.settle()
-                    families.append(family)
-                except TranscriptError as error:
-                    yield error
+        located = [_located(path) for path in paths]
+        async for families in rested(source, located, self._cold, self._copy_dir):
+            if isinstance(families, TranscriptError):
+                yield families
+                continue
             for session in dict.fromkeys(session for family in families for session in family.sessions):
                 parts = [family.sessions[session] for family in families if session in family.sessions]
-                with self._transaction():
-                    come = self._gating.come(source.agent, session, parts, now)
-                for each in come:
+                for each in self._gating.come(source.agent, session, parts, now):
                     yield each
-
-    async def _at_rest_names(self, source: Source, path: str) -> list[tuple[str, Name]]:
-        match container_of(source, path):
-            case Container.ROWS:
-                names, _ = await self._rows_touched(source, path, 0)
-                return [(name.session or path, name) for name in names]
-            case Container.LINES:
-                return [(await session_of(source, path), name_of(source, path))]
-            case Container.DOCUMENT:
-                name = name_of(source, path)
-                return [(name.folder + name.files, name)]
 
     def _is_read(self, path: str) -> bool:
         """True if the cursor in the ledger says that there is nothing new."""
@@ -256,18 +229,11 @@ class Reading:
         for names in self._names.values():
             names.pop(name, None)
 
-    async def _rows_touched(
-        self, source: Source, path: str, begin: int | None = None
-    ) -> tuple[list[Name], int]:
+    async def _rows_touched(self, source: Source, path: str) -> tuple[list[Name], int]:
         """The families of sessions updated since the last look, and the newest update in ms."""
-        if source.rows is None:
-            raise TranscriptError(f"{path}: nobody said how {source.agent}'s database is asked")
-        if begin is None:
-            cursor = decode_cursor(self._ranges.cursor(path))
-            begin = self._since.get(path, cursor.offset if cursor else 0)
-        found = await asyncio.to_thread(Tables(path, source.rows, self._copy_dir).touched, begin)
-        newest = max((ms for _, ms in found), default=begin)
-        return [name_of(source, path, session) for session, _ in found], newest
+        cursor = decode_cursor(self._ranges.cursor(path))
+        since = self._since.get(path, cursor.offset if cursor else 0)
+        return await rows_since(source, path, since, self._copy_dir)
 
     def _rows_read(self, source: Source, path: str, newest: int) -> None:
         self._since[path] = newest

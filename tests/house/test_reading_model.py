@@ -67,6 +67,12 @@ class Written:
                 found[each["id"]] = None
         return list(found)
 
+    def ended(self) -> list[str]:
+        """Those of them that a reply or another prompt follows."""
+        active = self.active()
+        said = {msgspec.json.decode(each).get("id") for each in self.lines}
+        return [key for key in active if f"{key}-reply" in said or key != active[-1]]
+
 
 class Readings(RuleBasedStateMachine):
     """Whatever agents do to their files, each human prompt of an active branch is had once."""
@@ -88,7 +94,7 @@ class Readings(RuleBasedStateMachine):
         for session in self.sessions.values():
             session.mend()
             self.touch(session.session, closes=True)
-        wanted = {key for session in self.sessions.values() for key in session.active()} - self.before
+        wanted = {key for session in self.sessions.values() for key in session.ended()} - self.before
         assert wanted <= set(self.had)
         assert set(self.had.values()) <= {1}
         assert not self.had.keys() & self.before
