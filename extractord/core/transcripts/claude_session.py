@@ -213,8 +213,9 @@ class ClaudeSession:
         if row.uuid:
             return f"{row.uuid}#{nth}" if nth else row.uuid
         said = f"{self.session}\n{role}\n{text}"
-        self._texts[said] += 1
-        return text_key(said, self._texts[said] - 1)
+        key = text_key(said, 0)
+        self._texts[key] += 1
+        return text_key(said, self._texts[key] - 1)
 
     def _is_aside(self, row: Record) -> bool:
         return self._is_subagent or row.is_sidechain is True

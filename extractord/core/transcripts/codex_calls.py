@@ -20,11 +20,20 @@ from extractord.core.transcripts.recorded import (
 )
 
 _EXIT = re.compile(r'(?:Process exited with code|Exit code:|"exit_code":)\s*(-?\d+)')
-_RUNNING = re.compile(r"Process running with session ID|Script running")
-_FAILED = re.compile(
-    r"Script failed|Script error|apply_patch verification failed|failed to parse|execution error|"
-    r"rejected by user|aborted by user|approval policy|unsupported call|sandbox denied",
-    re.IGNORECASE,
+_HEAD = 400
+"""Characters at either end of an output in which the program says how it went."""
+_RUNNING = ("Process running with session ID", "Script running")
+_FAILED = (
+    "script failed",
+    "script error",
+    "verification failed",
+    "failed to parse",
+    "execution error",
+    "rejected by user",
+    "aborted by user",
+    "approval policy",
+    "unsupported call",
+    "sandbox denied",
 )
 
 
@@ -95,20 +104,25 @@ def output(raw: Raw) -> tuple[str, bool | None]:
 
     None while the command still runs.
     """
-    if bytes(raw)[:1] == b"[":
-        found = Output(content=(_output(b'{"content":' + bytes(raw) + b"}") or Output()).content)
-    else:
-        found = _output(_embedded(raw)) or Output(content=_embedded(raw).decode("utf-8", "replace"))
-    text = found.output if found.output is not None else plain(found.content)
-    head = _embedded(raw).decode("utf-8", "replace")
+    whole = _embedded(raw)
+    found = Output()
+    if whole[:1] == b"{":
+        found = _output(whole) or found
+    elif whole[:1] == b"[":
+        found = _output(b'{"content":' + whole + b"}") or found
+    said = whole.decode("utf-8", "replace")
+    text = (
+        found.output if found.output is not None else plain(found.content) if found.content else said.strip()
+    )
     if found.success is not None:
         return text, found.success
-    if _RUNNING.search(head, 0, 400):
-        return text, None
-    code = _EXIT.search(head, 0, 400) or _EXIT.search(head, max(0, len(head) - 200))
-    if code:
+    head = said[:_HEAD]
+    if code := _EXIT.search(head) or _EXIT.search(said, max(0, len(said) - _HEAD)):
         return text, code[1] == "0"
-    return text, not _FAILED.search(head, 0, 400)
+    if any(sign in head for sign in _RUNNING):
+        return text, None
+    lowered = head.lower()
+    return text, not any(sign in lowered for sign in _FAILED)
 
 
 def _embedded(raw: Raw) -> bytes:

@@ -233,9 +233,11 @@ class CodexThread:
         about: str = "",
     ) -> Iterable[Entry]:
         is_copy = self._copied(line)
-        said = f"{self._turn or self._scope}\n{role}\n{made[0].id if made else about}\n{text}"
-        key = text_key(said, self._texts[said])
-        self._texts[said] += 1
+        said = f"{self._turn or self._scope}\n{role}\n{made[0].id if made else about or text}"
+        key = text_key(said, 0)
+        self._texts[key] += 1
+        if self._texts[key] > 1:
+            key = text_key(said, self._texts[key] - 1)
         if is_copy:
             origin = Origin.COPIED
         elif origin is Origin.SYNTHETIC and self._origin is Origin.SUBAGENT:

@@ -21,10 +21,6 @@ class Emitted:
         self._awaited: dict[str, str] = {}
         self._whole: dict[str, Entry] = {}
 
-    def __contains__(self, entry_id: str) -> bool:
-        """True if an entry of that id went out."""
-        return entry_id in self._marks
-
     def of(self, records: Iterable[str]) -> tuple[str, ...]:
         """Given ids of records, return those of the entries that went out for them, parts included."""
         return tuple(
@@ -51,9 +47,8 @@ class Emitted:
         if before is not None:
             entry = self._counted(entry)
         for call in entry.calls:
-            if call.ok is None:
-                self._awaited[call.id] = entry.id
-                self._whole[entry.id] = entry
+            self._awaited[call.id] = entry.id
+            self._whole[entry.id] = entry
         if not aside:
             self.last = entry
         return [entry]
