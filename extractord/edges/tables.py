@@ -33,7 +33,7 @@ class Tables:
 
     def __init__(self, path: str, rows: Rows, copy_dir: str) -> None:
         """Resolve links: the files beside a database are beside what a link points to."""
-        self._path = Path(path).resolve()
+        self._path = _target(path)
         self._rows = rows
         self._copy_dir = Path(copy_dir)
 
@@ -101,6 +101,13 @@ class Tables:
                 return []
             with _opened(Path(folder, self._path.name), "mode=rw") as connection:
                 return [answer(connection)]
+
+
+def _target(path: str) -> Path:
+    try:
+        return Path(path).resolve()
+    except RuntimeError:  # links that lead in a circle: opening says so
+        return Path(path)
 
 
 def _tried(

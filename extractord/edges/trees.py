@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import msgspec
 from msgspec import Struct
@@ -17,13 +17,14 @@ _PLAIN = re.compile(r"[A-Za-z0-9_-]+")
 
 class _Named(Struct):
     id: str = ""
+    time: Any = None
 
 
 _NAMED = msgspec.json.Decoder(_Named)
 
 
 def joined(path: str, tree: Tree) -> bytes:
-    """Given a session's file, return a JSON array of rows: the session, then its messages by id.
+    """Given a session's file, return a JSON array of rows: the session, then its messages by time.
 
     A session's row has the ids of its messages as `parts`, a message's row its parts, each with
     `id` and `data`; `data` is always a file's own text. Files that go meanwhile are left out.
@@ -34,36 +35,44 @@ def joined(path: str, tree: Tree) -> bytes:
         text = place.read_bytes()
     except OSError as error:
         raise TranscriptError(f"{path} cannot be read: {error.strerror}") from error
-    session = _ident(place, text)
-    messages = sorted(_files(place.parent, tree.messages, session))
-    ids = [ident for ident, _ in messages]
+    session = _named(place, text).id
+    messages = list(_files(place.parent, tree.messages, session))
+    ids = [message.id for message, _ in messages]
     rows = [{"kind": "file", "id": session, "data": _shown(text), "parts": _dumped(ids)}]
-    for ident, data in messages:
+    for message, data in messages:
         parts = [
-            {"id": part, "data": words} for part, words in sorted(_files(place.parent, tree.parts, ident))
+            {"id": part.id, "data": words} for part, words in _files(place.parent, tree.parts, message.id)
         ]
-        rows.append({"kind": "message", "id": ident, "data": data, "parts": _dumped(parts)})
+        rows.append({"kind": "message", "id": message.id, "data": data, "parts": _dumped(parts)})
     return msgspec.json.encode(rows)
 
 
-def _files(folder: Path, pattern: str, ident: str) -> Iterator[tuple[str, str]]:
-    """The files of a session or a message, each with its id and text; an odd id is no path."""
+def _files(folder: Path, pattern: str, ident: str) -> list[tuple[_Named, str]]:
+    """The files of a session or a message in order, with their texts; an odd id is no path."""
+    found: list[tuple[_Named, str]] = []
     if not _PLAIN.fullmatch(ident):
-        return
-    for file in folder.glob(pattern.replace("{id}", ident)):
+        return found
+    for file in sorted(folder.glob(pattern.replace("{id}", ident))):
         try:
             text = file.read_bytes()
         except OSError:
             continue
-        yield _ident(file, text), _shown(text)
+        found.append((_named(file, text), _shown(text)))
+    return sorted(found, key=lambda each: _created(each[0]))
 
 
-def _ident(file: Path, text: bytes) -> str:
-    """The id in a file, else its name."""
+def _created(named: _Named) -> float:
+    at = named.time.get("created") if isinstance(named.time, dict) else None
+    return at if isinstance(at, int | float) else 0
+
+
+def _named(file: Path, text: bytes) -> _Named:
+    """The id and times in a file; its name where there is no id."""
     try:
-        return _NAMED.decode(text).id or file.stem
-    except msgspec.MsgspecError:
-        return file.stem
+        named = _NAMED.decode(text)
+    except (msgspec.MsgspecError, RecursionError):
+        named = _Named()
+    return named if named.id else _Named(id=file.stem)
 
 
 def _shown(text: bytes) -> str:

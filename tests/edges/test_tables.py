@@ -236,6 +236,27 @@ def test_a_database_of_another_shape_is_said(tmp_path: Path) -> None:
         tables(made(tmp_path / "theirs" / "a.db"), ROWS).touched(0)
 
 
+def test_links_in_a_circle_are_said(tmp_path: Path) -> None:
+    circle = tmp_path / "circle.db"
+    circle.symlink_to(circle)
+    with pytest.raises(
+        TranscriptError, match=r"circle\.db cannot be read: Too many levels of symbolic links$"
+    ):
+        Tables(str(circle), SIMPLE, str(tmp_path / "ours")).touched(0)
+
+
+def test_a_fault_of_the_question_is_said(tmp_path: Path) -> None:
+    wrong = Rows(touched="SELECT nonsense(", records="SELECT 1")
+    with pytest.raises(TranscriptError, match=r"a\.db cannot be read: incomplete input$"):
+        tables(made(tmp_path / "theirs" / "a.db"), wrong).touched(0)
+
+
+def test_a_fault_beside_a_live_writer_is_said(writer: tuple[Path, subprocess.Popen[str]]) -> None:
+    path, _ = writer
+    with pytest.raises(TranscriptError, match="has not the tables of this agent: no such table: session"):
+        tables(path, ROWS).touched(0)
+
+
 def test_opencodes_questions_give_sessions_and_messages_with_parts_in_order(tmp_path: Path) -> None:
     path = tmp_path / "theirs" / "opencode.db"
     path.parent.mkdir()

@@ -69,6 +69,22 @@ def test_a_session_in_many_files_is_read_in_order(tmp_path: Path) -> None:
     ]
 
 
+def test_messages_come_by_the_time_of_their_making_where_they_have_one(tmp_path: Path) -> None:
+    odd = {
+        "session/prj/ses_1.json": SESSION,
+        "message/ses_1/a.json": {"id": "a", "role": "assistant", "time": {"created": 9}},
+        "message/ses_1/z.json": {"id": "z", "role": "user", "time": {"created": 3}},
+    }
+    rows = json.loads(joined(tree(tmp_path, odd), TREE))
+    assert [each["id"] for each in rows] == ["ses_1", "z", "a"]
+
+
+def test_a_file_that_cannot_be_read_is_left_out(tmp_path: Path) -> None:
+    path = tree(tmp_path, FILES)
+    (tmp_path / "storage/part/msg_1/prt_7.json").symlink_to(tmp_path / "nowhere")
+    assert "prt_7" not in joined(path, TREE).decode()
+
+
 def test_a_revert_a_parent_and_a_deleted_message_are_understood(tmp_path: Path) -> None:
     to = reader(SOURCE)
     path = tree(tmp_path, FILES)
