@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
@@ -17,6 +18,8 @@ from extractord.core.records import Call, Message, Reply, Tool
 NAME = "heuristic"
 FACTS_A_RUN = 16
 """Of more statements in one window the newest are kept."""
+STATEMENTS_A_RUN = 64
+"""Of more statements only the newest are compared with what there is."""
 _SURELY = 0.6
 
 _LANGUAGES = load()
@@ -55,18 +58,18 @@ class Heuristic:
         existing = {memory.path: memory for memory in reading.existing}
         kept: dict[str, _Kept] = {}
         replaced: tuple[str, str] | None = None
-        for said in reading.said:
-            for statement in statements(said, _LANGUAGES):
-                if statement.kind is Kind.ENDED:
-                    ended = _ended(statement, existing.values())
-                    if ended is not None:
-                        kept[ended] = _Kept(ended, statement, None)
-                        replaced = ended, statement.quote
-                    continue
-                forced = replaced[0] if replaced and replaced[1] == statement.quote else None
-                for each in self._placed(statement, existing, kept, forced):
-                    kept.pop(each.path, None)
-                    kept[each.path] = each
+        stated = (statement for said in reading.said for statement in statements(said, _LANGUAGES))
+        for statement in deque(stated, maxlen=STATEMENTS_A_RUN):
+            if statement.kind is Kind.ENDED:
+                ended = _ended(statement, existing.values())
+                if ended is not None:
+                    kept[ended] = _Kept(ended, statement, None)
+                    replaced = ended, statement.quote
+                continue
+            forced = replaced[0] if replaced and replaced[1] == statement.quote else None
+            for each in self._placed(statement, existing, kept, forced):
+                kept.pop(each.path, None)
+                kept[each.path] = each
         return list(kept.values())[-FACTS_A_RUN:]
 
     def _placed(

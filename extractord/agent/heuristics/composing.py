@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from extractord.agent.heuristics.statements import Statement
 from extractord.agent.languages.language import Kind
+from extractord.core.numerals import numbers
 from extractord.core.relative_dates import relative_days
 
 NAME_WORDS = 6
@@ -80,17 +81,17 @@ def headline(statement: Statement) -> str:
 
 
 def name(statement: Statement) -> str:
-    """Given a statement, return a name from its words, in its own script."""
-    words = statement.language.opening.sub("", _dated(statement.fact, statement))
+    """Given a statement, return a name from its words, in its own script, without its numbers."""
+    words = statement.language.opening.sub("", statement.fact)
     words = unicodedata.normalize("NFKC", words).lower()
     first = _CLAUSE.split(words, maxsplit=1)[0]
     words = first if len(first) > len(words) // 4 else words
+    parts = [re.sub(r"['\u2019]", "", part) for part in _WORD.findall(words)]
     if _UNSPACED.search(words):
-        found = "-".join(_WORD.findall(words))[:UNSPACED_CHARACTERS].strip("-")
+        found = re.sub(r"\d", "", "-".join(parts))[:UNSPACED_CHARACTERS].strip("-")
     else:
-        parts = [re.sub(r"['\u2019]", "", part) for part in _WORD.findall(words)]
-        kept = parts[:NAME_WORDS]
-        while len(kept) > 2 and len(kept[-1]) <= 3 and not kept[-1].isdigit():  # noqa: PLR2004 - a small word says nothing last
+        kept = [part for part in parts if not numbers(part)][:NAME_WORDS]
+        while len(kept) > 2 and len(kept[-1]) <= 3:  # noqa: PLR2004 - a small word says nothing last
             kept.pop()
         found = "-".join(kept)[:NAME_CHARACTERS].strip("-")
     kind = statement.kind.value if statement.kind else "fact"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from enum import Enum
+from functools import lru_cache
 
 from msgspec import Struct
 
@@ -56,7 +57,12 @@ class Topic(Struct, frozen=True):
 
 def topic(text: str, language: Language) -> Topic:
     """Given a text, return what it is about in the language's terms."""
-    words = read_words(text).content - language.stop_words
+    return _topic(text, language.stop_words)
+
+
+@lru_cache(maxsize=2048)
+def _topic(text: str, stop_words: frozenset[str]) -> Topic:
+    words = read_words(text).content - stop_words
     values = frozenset(numbers(text)) | (words & _WEEKDAYS)
     plain = frozenset(word for word in words if word not in _WEEKDAYS and not numbers(word))
     about = set(plain)

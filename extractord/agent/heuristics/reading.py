@@ -74,7 +74,7 @@ def _said(window: str) -> Iterator[Said]:
     for label, end in _parted(_LABEL, window):
         if label["who"] in PERSONS:
             day = date.fromisoformat(label["day"]) if label["day"] else None
-            yield Said(label["label"], window[label.end() : end].strip(), day)
+            yield Said(label["label"], window[label.end() : end].strip("\n"), day)
 
 
 def _existing(manifest: str) -> Iterator[Existing]:

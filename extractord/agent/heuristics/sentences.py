@@ -11,7 +11,6 @@ from extractord.core.words import count_words, pasted, prose
 
 SENTENCE_CHARACTERS = 400
 """A longer sentence is not looked at: it says several things, or is no sentence."""
-LEAST_WORDS = 3
 
 _END = re.compile(
     r"(?:(?<!\be\.g)(?<!\bi\.e)(?<!\betc)(?<!\bvs)(?<!\bz\.B)(?<!\bd\.h)(?<!\bp\.ej)(?<!\bbzw)(?<!\bca)(?<!\d)"
@@ -52,7 +51,7 @@ def _without_pastes(text: str) -> str:
 
 def _usable(sentence: str) -> Iterator[str]:
     sentence = _BULLET.sub("", sentence.strip())
-    if len(sentence) > SENTENCE_CHARACTERS or count_words(sentence) < LEAST_WORDS:
+    if not sentence or len(sentence) > SENTENCE_CHARACTERS:
         return
     if MARK.search(sentence) or any(
         count_words(quoted) >= _QUOTED_WORDS for quoted in _QUOTED.findall(sentence)

@@ -15,6 +15,9 @@ from extractord.core.words import count_words
 _END_MARKS = " \t\n.!\u3002\uff01\uff0e"
 _QUESTION_MARKS = "?\uff1f"
 _LEAST_WORDS = 2
+_LEAST_SENTENCE_WORDS = 3
+_SENTENCES = 8
+"""An entry of more sentences is taken for a task."""
 
 
 class Statement(Struct, frozen=True):
@@ -34,20 +37,28 @@ class Statement(Struct, frozen=True):
 def statements(said: Said, languages: Sequence[Language]) -> Iterator[Statement]:
     """Given what a person said, yield each statement in it, in order."""
     before: str | None = None
-    for sentence in sentences(said.text):
+    found_sentences = list(sentences(said.text))
+    sets_task = len(found_sentences) > _SENTENCES or any(
+        language.task.search(sentence.rstrip(_END_MARKS))
+        for sentence in found_sentences
+        for language in languages
+    )
+    for sentence in found_sentences:
         language = _language(sentence, languages)
         bare = sentence.rstrip(_END_MARKS + _QUESTION_MARKS)
         if any(other.refers_back.search(bare) for other in languages):
             if before is not None:
                 other = _language(before, languages)
                 if other is not None:
-                    yield from _stated(said, before, other, asked=True)
+                    yield from _stated(said, before, other, asked=True, sets_task=False)
             before = None
+            continue
+        if count_words(sentence) < _LEAST_SENTENCE_WORDS:
             continue
         found: list[Statement] = []
         for candidate in languages:
             if candidate.script.search(sentence):
-                found = list(_stated(said, sentence, candidate, asked=False))
+                found = list(_stated(said, sentence, candidate, asked=False, sets_task=sets_task))
                 if found or candidate.code in {"ja", "zh"}:
                     break
         yield from found
@@ -65,7 +76,9 @@ def _language(sentence: str, languages: Sequence[Language]) -> Language | None:
     return max(own, key=lambda language: sum(word in language.small_words for word in words))
 
 
-def _stated(said: Said, sentence: str, language: Language, *, asked: bool) -> Iterator[Statement]:
+def _stated(
+    said: Said, sentence: str, language: Language, *, asked: bool, sets_task: bool
+) -> Iterator[Statement]:
     """The statements of one sentence; none where anything speaks against it."""
     bare = sentence.strip().rstrip(_END_MARKS)
     fact = language.lead.sub("", bare)
@@ -80,11 +93,12 @@ def _stated(said: Said, sentence: str, language: Language, *, asked: bool) -> It
         return
     fact = language.lead.sub("", fact)
     parts = [part for part in (part.strip() for part in language.clauses.split(fact) if part) if part]
-    kinds = [_kind(part, language) for part in parts]
+    in_task = sets_task and not explicit
+    kinds = [_kind(part, language, in_task=in_task) for part in parts]
     if Kind.ENDED in kinds:
         kinds = [kind or Kind.CUSTOM for kind in kinds]
     if not all(kinds):
-        parts, kinds = [fact], [_kind(fact, language)]
+        parts, kinds = [fact], [_kind(fact, language, in_task=in_task)]
     for part, kind in zip(parts, kinds, strict=True):
         if kind is None and not (asked or explicit):
             continue
@@ -95,8 +109,15 @@ def _stated(said: Said, sentence: str, language: Language, *, asked: bool) -> It
             yield statement
 
 
-def _kind(fact: str, language: Language) -> Kind | None:
-    return next((kind for kind, sign in language.signs if sign.search(fact)), None)
+def _kind(fact: str, language: Language, *, in_task: bool) -> Kind | None:
+    return next(
+        (
+            sign.kind
+            for sign in language.signs
+            if not (in_task and sign.impersonal) and sign.pattern.search(fact)
+        ),
+        None,
+    )
 
 
 def _taken_apart(statement: Statement) -> Statement:

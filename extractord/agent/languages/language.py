@@ -42,9 +42,11 @@ class Kind(Enum):
 class _Sign(Struct, frozen=True, forbid_unknown_fields=True):
     kind: Kind
     any: tuple[str, ...]
+    impersonal: bool = False
 
 
 class _Expressions(Struct, frozen=True, forbid_unknown_fields=True):
+    task: tuple[str, ...]
     scoped: tuple[str, ...]
     first_person: tuple[str, ...]
     negative: tuple[str, ...]
@@ -76,6 +78,15 @@ class _File(Struct, frozen=True, forbid_unknown_fields=True):
     against: Mapping[str, tuple[str, ...]]
 
 
+class Sign(Struct, frozen=True):
+    """What a statement of a kind looks like."""
+
+    kind: Kind
+    pattern: re.Pattern[str]
+    impersonal: bool
+    """Nobody is named whose rule it is, so that it may be a task's own condition."""
+
+
 class Language(Struct, frozen=True, kw_only=True):
     """A language ready to be asked; sentences come without their end mark, case is ignored."""
 
@@ -90,8 +101,10 @@ class Language(Struct, frozen=True, kw_only=True):
     """The same, with the request behind the fact."""
     refers_back: re.Pattern[str]
     """The whole sentence asks to remember the one before it."""
-    signs: tuple[tuple[Kind, re.Pattern[str]], ...]
+    signs: tuple[Sign, ...]
     """Tried in order: the first that is found gives the kind."""
+    task: re.Pattern[str]
+    """The sentence sets a task: what else its entry says impersonally is part of that."""
     against: re.Pattern[str]
     """Questions, what-ifs, irony, requests, progress, hearsay, secrets."""
     against_asked: re.Pattern[str]
@@ -150,7 +163,8 @@ def _language(raw: bytes) -> Language:
         asked=tuple(map(one, parts.asked)),
         asked_after=tuple(map(one, parts.asked_after)),
         refers_back=any_of(parts.refers_back),
-        signs=tuple((sign.kind, any_of(sign.any)) for sign in file.signs),
+        signs=tuple(Sign(sign.kind, any_of(sign.any), sign.impersonal) for sign in file.signs),
+        task=any_of(parts.task),
         against=any_of(tuple(pattern for patterns in file.against.values() for pattern in patterns)),
         against_asked=any_of(tuple(pattern for name in _EVEN_IF_ASKED for pattern in file.against[name])),
         passing=any_of(parts.passing),
