@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
+from string import ascii_letters, digits
 
 from extractord.policy.cases import read, remove, write
 from extractord.policy.characters import is_mark, is_word_character, named, script, shown
 from extractord.policy.rules import Rule, each_segment
 
-_PLAIN = re.compile(r"[A-Za-z0-9\-_.+,@() ]+")
+_ASCII = frozenset(ascii_letters + digits + "-_.+,@() ")
 _MARKS_IN_A_ROW = 3
 
 
 def is_path_character(char: str) -> bool:
     """True for a character that may stand in a segment."""
-    return _PLAIN.fullmatch(char) is not None if char.isascii() else is_word_character(char)
+    return char in _ASCII if char.isascii() else is_word_character(char)
 
 
 def _dots(segment: str) -> str | None:
@@ -23,7 +23,7 @@ def _dots(segment: str) -> str | None:
 
 
 def _character(segment: str) -> str | None:
-    if _PLAIN.fullmatch(segment):
+    if _ASCII.issuperset(segment):
         return None
     for char in segment:
         if not is_path_character(char):
