@@ -200,7 +200,8 @@ class DictFolder:
 
     def __init__(self, files: Mapping[str, bytes] | None = None) -> None:
         self.files: dict[str, bytes] = {}
-        self.facts_of: dict[str, PathFacts] = {}
+        self.links: dict[str, bytes] = {}
+        """Symbolic links, and what they lead to."""
         self.unreadable: set[str] = set()
         self.temporary: list[str] = []
         self.reads: list[str] = []
@@ -234,9 +235,8 @@ class DictFolder:
         return self.files[path]
 
     def facts(self, path: str) -> PathFacts:
-        given = self.facts_of.get(path)
-        if given is not None:
-            return given
+        if path in self.links:
+            return PathFacts(found=Found.SYMLINK)
         other = twin(path, self.files)
         if path in self.files:
             return PathFacts(found=Found.FILE, size=len(self.files[path]), twin=other)

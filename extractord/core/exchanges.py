@@ -57,13 +57,13 @@ class Session:
     def forget(self, keys: Iterable[str]) -> None:
         """These are closed: drop them, and what follows them."""
         for key in keys:
-            self._drafts.pop(key, None)
+            self._let_go(key)
             self.closed.add(key)
 
     def was_before(self, place: str) -> None:
         """All that was folded in from this file so far is baseline: drop it."""
         for key in [key for key, draft in self._drafts.items() if draft.place == place]:
-            del self._drafts[key]
+            self._let_go(key)
             self._before.add(key)
 
     def quiet(self) -> None:
@@ -82,6 +82,11 @@ class Session:
         """True if the newest exchange is kept and has not ended."""
         draft = self._drafts.get(self._last or "")
         return draft is not None and not draft.ended
+
+    def _let_go(self, key: str) -> None:
+        draft = self._drafts.pop(key, None)
+        for entry_id in draft.entries if draft else ():
+            self._home.pop(entry_id, None)
 
     def _apply_entry(self, entry: Entry, place: str) -> None:
         known = self._revisions.get(entry.id)

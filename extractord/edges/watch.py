@@ -7,7 +7,8 @@ import contextlib
 import os
 import sys
 import time
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
+from contextlib import aclosing
 from pathlib import Path
 
 from watchfiles import awatch
@@ -72,7 +73,7 @@ class Watch:
         self._warn = warn
         self._stamps: dict[Touched, Stamp] = {}
 
-    async def touched(self, stop: asyncio.Event) -> AsyncIterator[tuple[Touched, ...]]:
+    async def touched(self, stop: asyncio.Event) -> AsyncGenerator[tuple[Touched, ...], None]:
         """Yield transcripts that changed, oldest change first; all of them at first; end at `stop`.
 
         One that is gone is yielded too.
@@ -81,30 +82,30 @@ class Watch:
             present = self._present()
             reported = {root for _, root in present if not self._is_polled(root)}
             looked, rest_s = 0.0, 0.0
-            is_reported = (
-                False  # what changes after the first look and before the system reports is looked for
-            )
-            async for changed in self._reported(reported, stop):
-                is_flood = len(changed) > _FLOOD
-                touched = () if is_flood else await asyncio.to_thread(self._transcripts, changed)
-                if is_flood or not is_reported or time.monotonic() - looked >= rest_s:
-                    is_reported = looked > 0
-                    began = time.monotonic()
-                    touched = tuple(dict.fromkeys((*await asyncio.to_thread(self._look), *touched)))
-                    looked = time.monotonic()
-                    is_slow = len(reported) < len({root for _, root in present})
-                    rest_s = max(_POLL_S, _POLL_SHARE * (looked - began)) if is_slow else self._rescan_s
-                if touched:
-                    yield touched
-                if self._present() != present:
-                    break
+            # What changes after the first look and before the system reports is looked for once more.
+            is_reported = False
+            async with aclosing(self._reported(reported, stop)) as reports:
+                async for changed in reports:
+                    is_flood = len(changed) > _FLOOD
+                    touched = () if is_flood else await asyncio.to_thread(self._transcripts, changed)
+                    if is_flood or not is_reported or time.monotonic() - looked >= rest_s:
+                        is_reported = looked > 0
+                        began = time.monotonic()
+                        touched = tuple(dict.fromkeys((*await asyncio.to_thread(self._look), *touched)))
+                        looked = time.monotonic()
+                        is_slow = len(reported) < len({root for _, root in present})
+                        rest_s = max(_POLL_S, _POLL_SHARE * (looked - began)) if is_slow else self._rescan_s
+                    if touched:
+                        yield touched
+                    if self._present() != present:
+                        break
 
-    async def _reported(self, roots: set[str], stop: asyncio.Event) -> AsyncIterator[set[str]]:
+    async def _reported(self, roots: set[str], stop: asyncio.Event) -> AsyncGenerator[set[str], None]:
         """Paths that the system reports, and an empty set at once and every second."""
         yield set()
         try:
             if roots:
-                async for changes in awatch(
+                reports = awatch(
                     *sorted(roots),
                     watch_filter=None,
                     debounce=_DEBOUNCE_MS,
@@ -114,8 +115,10 @@ class Watch:
                     yield_on_timeout=True,
                     force_polling=False,
                     ignore_permission_denied=True,
-                ):
-                    yield {path for _, path in changes}
+                )
+                async with aclosing(reports):
+                    async for changes in reports:
+                        yield {path for _, path in changes}
                 return
         except FileNotFoundError:
             pass
