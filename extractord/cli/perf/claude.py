@@ -17,11 +17,14 @@ _COMMAND = Length(120, 450, 15_000)
 _OUTPUT = Length(400, 5_000, 30_000)
 _SKILLS = Length(6_500, 6_600, 8_000)
 _SNAPSHOT = Length(109_000, 113_000, 114_000)
+_OPENING = Length(28_700, 29_200, 30_000)
+_SHAPE = Length(70_000, 72_000, 75_000)
+_BLOB = Length(250, 450, 13_000)
 _TOOLS = Length(900, 1_200, 1_400)
 """How many characters those texts had in sessions of versions 2.1.90 to 2.1.332."""
 _SHORT_EVERY = 10
 _LISTED_EVERY = 4
-_SNAPSHOT_EVERY = 16
+_STARTED_EVERY = 16
 _VERSION = "2.1.332"
 
 
@@ -62,19 +65,19 @@ class Session:
             )
             listing = prose.text(_SKILLS)
             yield self._attached({"type": "skill_listing", "content": listing, "skillCount": 13}, listing)
-        if number % _SNAPSHOT_EVERY == 0:
-            yield self._attached(
-                {"type": "prompt_snapshot", "systemPrompt": ["You help.", prose.text(_SNAPSHOT)]}
-            )
+        if number % _STARTED_EVERY == 0:
+            yield from self._start()
         yield self._attached(
             {"type": "total_tokens_reminder", "text": "<total_tokens>150000 tokens left</total_tokens>"}
         )
         for _ in range(prose.chance.choice((0, 1, 2, 2, 3, 6))):
+            yield from self._request()
             if prose.chance.random() < 1 / 3:
                 yield self._said(
                     {"type": "thinking", "thinking": "", "signature": prose.text(_THOUGHT)}, "tool_use"
                 )
             yield from self._tool()
+        yield from self._request()
         yield self._said({"type": "text", "text": prose.text(_ANSWER)}, "end_turn")
         yield self._row(
             "system", {"type": "system", "subtype": "turn_duration", "durationMs": 134, "messageCount": 14}
@@ -85,6 +88,29 @@ class Session:
             "leafUuid": self._parent,
             "sessionId": self.id,
         }
+
+    def _start(self) -> Iterator[dict[str, object]]:
+        """What is written when a session starts, is resumed, or was compacted."""
+        for length in (_OPENING, _SNAPSHOT):
+            prompt = ["You help.", self._prose.text(length)]
+            yield self._attached({"type": "prompt_snapshot", "systemPrompt": prompt, "reminderFold": False})
+        text = self._prose.text(_SHAPE)
+        tools = [
+            {"name": f"Tool{at}", "description": text[at : at + 3_500], "input_schema": {"type": "object"}}
+            for at in range(0, len(text), 3_500)
+        ]
+        yield self._bookkept("api-request-shape", {"shape": {"system": [], "tools": tools}})
+
+    def _request(self) -> Iterator[dict[str, object]]:
+        """What is kept of each request to the model."""
+        shape, model = self._prose.uuid(), {"model": "claude-sonnet-4-6", "max_tokens": 32_000}
+        yield self._bookkept("api-request-blob", {"hash": shape, "value": self._prose.text(_BLOB)})
+        yield self._bookkept(
+            "api-request", {"id": shape, "params": model, "tail": [self._prose.uuid() for _ in range(20)]}
+        )
+
+    def _bookkept(self, kind: str, fields: Mapping[str, object]) -> dict[str, object]:
+        return {"type": kind, "sessionId": self.id, "timestamp": self._time(), "version": _VERSION, **fields}
 
     def _tool(self) -> Iterator[dict[str, object]]:
         prose = self._prose
