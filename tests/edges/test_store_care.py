@@ -7,7 +7,7 @@ from extractord.core.records import Outcome
 from extractord.edges.store.placing import Placement
 from extractord.edges.store.secrets import find_secret
 from extractord.errors import ConflictError, StoreError
-from extractord.policy.requests import Found, PathFacts, Trust
+from extractord.policy.requests import Trust
 
 WORDS = "Deploys happen on Tuesdays only"
 
@@ -21,9 +21,10 @@ def house(tmp_path: Path) -> House:
 def test_an_index_that_cannot_be_used_is_left_as_it_is_and_blocks_nothing(house: House, raw: bytes) -> None:
     house.project.put("MEMORY.md", raw)
     if raw == b"words":
-        house.project.facts_of["MEMORY.md"] = PathFacts(found=Found.SYMLINK)
+        house.project.links["MEMORY.md"] = raw
+        del house.project.files["MEMORY.md"]
     assert house.keep(PROJECT, "deploys.md", WORDS).outcome is Outcome.SAVED
-    assert house.project.files["MEMORY.md"] == raw
+    assert {**house.project.files, **house.project.links}["MEMORY.md"] == raw
 
 
 def test_a_persons_decision_is_made_by_compare_and_swap(house: House) -> None:

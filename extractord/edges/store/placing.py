@@ -76,9 +76,9 @@ class Placing:
 
     def reindex(self, root: str, rows: Sequence[Surveyed]) -> None:
         """Rewrite the root's index where it is not what it ought to be; sweep what a crash left of that."""
-        self._roots.folder(root).sweep()
         file = self._index(root, rows)
         if file is not None:
+            self._roots.folder(root).sweep()
             self._put(root, INDEX, file.after)
 
     def _take_back(self, intent: Intent) -> None:
@@ -125,8 +125,8 @@ class Placing:
         wanted = derive(current, listed(rows), partial(self._roots.said_before, root))
         if wanted == current:
             return None
-        there = self._roots.folder(root).facts(INDEX).found is Found.FILE
-        before = current.encode() if there else None
+        there = self._roots.folder(root).stat(INDEX)
+        before = None if there is None else current.encode()
         return Placement(root, INDEX, before, wanted.encode() or None, current=None)
 
     def _kept(self, file: Placement) -> Placed:

@@ -79,16 +79,12 @@ class Roots:
     def index(self, root: str) -> str | None:
         """Return the index as it stands, empty where there is none; None where it is to be left alone."""
         folder = self.folder(root)
-        match folder.facts(INDEX).found:
-            case Found.NOTHING:
-                return ""
-            case Found.FILE:
-                try:
-                    return decode(INDEX, folder.read(INDEX, INDEX_BYTES))
-                except StoreError:
-                    return None
-            case _:
-                return None
+        if folder.stat(INDEX) is None:
+            return "" if folder.facts(INDEX).found is Found.NOTHING else None
+        try:
+            return decode(INDEX, folder.read(INDEX, INDEX_BYTES))
+        except StoreError:
+            return None
 
     def said_before(self, root: str, path: str) -> list[Listed]:
         """Return the memory at `path` as its versions were: what our index lines may have said."""
