@@ -33,6 +33,15 @@ THREAD = re.compile(r"rollout-[\dT-]{19}-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f
 _ORDERED = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7")
 _COPY_S = 1.0
 """A fork writes what it copies at once: within this of its own first line, in seconds."""
+_SILENT_HEAD = re.compile(
+    rb'\{"timestamp":"[^"\\]*",(?:"ordinal":\d+,)?"type":"(?:'
+    + b"|".join(sorted(name.encode() for name in SILENT))
+    + rb'|event_msg","payload":\{"type":"(?:'
+    + b"|".join(sorted(name.encode() for name in SILENT_EVENTS))
+    + rb'))"'
+)
+"""How a line begins that says nothing: about half of all, and not worth a parser's time."""
+
 _decode = decoder(Line)
 _bare = decoder(Payload)
 
@@ -75,6 +84,9 @@ class CodexThread:
 
     def feed(self, record: bytes) -> Iterable[Seen]:
         """Given a line, return what it brings."""
+        if record[-1:] == b"}" and _SILENT_HEAD.match(record):
+            self._follows_meta = False
+            return ()
         line = _decode(record)
         if line is None:
             if not is_blank(record):

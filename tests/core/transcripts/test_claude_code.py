@@ -151,6 +151,7 @@ def test_a_call_names_its_files(block: object, calls: list[tuple[str, tuple[str,
         ("<system-reminder>\nx\n</system-reminder>\nbehind a reminder", "behind a reminder"),
         ("before a reminder\n<system-reminder>x</system-reminder>", "before a reminder"),
         ("<system-reminder>never closed", "<system-reminder>never closed"),
+        ("<system-reminder>not <b>closed</b>", "<system-reminder>not <b>closed</b>"),
         ([text("<ide_opened_file>x</ide_opened_file>"), text("in an IDE")], "in an IDE"),
         ([text("see this"), {"type": "image", "source": {"data": "x"}}], "see this\n\n[image]"),
         ([{"type": "image"}, text("[todo]")], "[image]\n\n[todo]"),
@@ -456,7 +457,14 @@ def test_what_cannot_be_read_is_counted_and_surrogates_are_replaced() -> None:
     assert prompts(fed(to, words, b"", b" \r", b"\0\0", b'{"type":"us', b"[1]", b"7", b"[" * 5000)) == [
         "a \ufffd b"
     ]
-    fed(to, {"type": "some-future-type"}, {"uuid": "z"}, {"type": "mode", "mode": "x"}, b'{"type":"mode","mo')
+    fed(
+        to,
+        {"type": "some-future-type"},
+        {"uuid": "z"},
+        {"type": "mode", "mode": "x"},
+        b'{"type":"mode","mo',
+        b'{"type":"mode"}',
+    )
     assert to.unknown == {"undecodable": 5, "some-future-type": 1, "untyped": 1}
 
 
@@ -470,7 +478,8 @@ def test_long_attachments_are_skimmed_and_stay_in_the_tree() -> None:
         b'{"parentUuid":"u1","isSidechain":false,"attachment":{"type":"prompt_snapshot","x":"' + b"s" * 5000
     )
     skimmed += b'"},"type":"attachment","uuid":"x1","timestamp":"2026-11-30T12:00:00.000Z","sessionId":"s1"}'
-    for raw in (long, skimmed, skimmed.replace(b'"timestamp"', b'"time"')):
+    short = skimmed.replace(b"s" * 5000, b"")
+    for raw in (long, skimmed, skimmed.replace(b'"timestamp"', b'"time"'), short):
         seen = fed(
             reader(SOURCE),
             record("u1", None, "user", "first"),

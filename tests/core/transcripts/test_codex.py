@@ -397,6 +397,15 @@ def test_a_compaction_in_the_middle_of_a_turn_recalls_only_the_summary() -> None
     assert shape(fed(reader(SOURCE), a("compacted", {"message": "x"})))[0][2] == "x"
 
 
+def test_a_summary_is_recalled_once() -> None:
+    empty = a("compacted", {"message": ""})
+    seen = fed(reader(SOURCE), meta(), says("assistant", "Summary."), empty, a("world_state", {}), empty)
+    assert [(each.origin, each.revision) for each in seen if isinstance(each, Entry)] == [
+        (Origin.SYNTHETIC, 0),
+        (Origin.RECALLED, 1),
+    ]
+
+
 def test_an_aborted_turn_ends() -> None:
     seen = fed(reader(SOURCE), meta(), *turn(LATER, "a b c"), event("turn_aborted", reason="interrupted"))
     assert shape(seen) == [(Role.USER, Origin.HUMAN, "a b c", True)]
@@ -459,7 +468,8 @@ def test_an_old_document_gives_what_is_new_each_time() -> None:
         (Role.ASSISTANT, 1),
         (Role.TOOL, 0),
     ]
-    assert fed(to, {"session": head, "items": [said, asked, came]}) == []
+    undone = event("thread_rolled_back", num_turns=1)
+    assert fed(to, {"session": head, "items": [said, asked, came, undone]}) == []
     assert fed(to, {"items": [said]}, {"x": 1}, b"{", b"") != [None]
     assert (to.session, to.unknown["undecodable"], list(to.settle())) == (None, 2, [])
 
@@ -517,6 +527,20 @@ def test_roots_follow_the_environment_and_a_first_line_tells() -> None:
     )
     assert SOURCE.claims("/x/a.jsonl", b"\xef\xbb\xbf" + line(meta()))
     assert not SOURCE.claims("/x/a.jsonl", line(says("user", "session_meta")))
+
+
+def test_a_line_that_says_nothing_is_known_by_its_beginning() -> None:
+    to = reader(SOURCE)
+    head = b'{"timestamp":"2026-11-30T12:00:00Z",'
+    silent = [
+        head + b'"ordinal":7,"type":"event_msg","payload":{"type":"token_count","info":null}}',
+        head + b'"type":"world_state","payload":{"full":true}}',
+        head + b'"type":"event_msg","payload":{"type":"token_cou',
+        head + b'"type":"event_msg","payload":{"type":"user_message_of_tomorrow"}}',
+    ]
+    assert fed(to, meta("b"), *silent, meta("a"), says("user", "a b c")) != []
+    assert to.unknown == {"undecodable": 1, "event_msg/user_message_of_tomorrow": 1}
+    assert to.session == "a"
 
 
 def test_the_same_lines_twice_say_nothing_twice() -> None:

@@ -79,6 +79,8 @@ def test_a_recorded_path_becomes_absolute_where_it_can(path: str, cwd: str | Non
         ("export M=/m && echo x > ${M}/a.md", ["/m/a.md"]),
         ("echo x > $UNKNOWN", []),
         ("bash -lc 'cd /m && echo hi > q.md'", ["/m/q.md"]),
+        ("bash -c", []),
+        ('sh -c \'sh -c "sh -c \\"echo > a.md\\""\'', ["a.md"]),
         ("sudo FOO=1 tee /m/a.md", ["/m/a.md"]),
         ("for f in 1; do echo $f &> out.txt; done", ["out.txt"]),
         ("make 2> err.txt", ["err.txt"]),
