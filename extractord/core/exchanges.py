@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import assert_never
 
 from msgspec.structs import replace
 
@@ -49,6 +50,8 @@ class Session:
                 self._apply_void(seen, place)
             case Entry():
                 self._apply_entry(seen, place)
+            case _:
+                assert_never(seen)
 
     def exchanges(self) -> tuple[Exchange, ...]:
         """The exchanges that are kept, oldest first, the one under way included."""

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from typing import assert_never
 
 from extractord.core.records import Snapshot
 
@@ -158,6 +159,8 @@ class Mailbox:
                 del self._busy[key[2]]
             case Effect.KEEP | Effect.NOTHING:
                 pass
+            case _:
+                assert_never(effect)
 
 
 def key_of(snapshot: Snapshot) -> Key:

@@ -160,3 +160,20 @@ def test_a_session_folded_twice_has_each_exchange_once_the_fuller_one() -> None:
     short = folded(prompt("1"), prompt("2"))
     full = folded(prompt("1"), reply("r"), prompt("2"), reply("e", turn_end=True))
     assert shape(short, full) == shape(full, short) == ["1: 1 r.", "2: 2 e."]
+
+
+def test_what_a_rewind_abandoned_in_one_file_is_abandoned_in_a_copy_of_it_too() -> None:
+    copy = folded(prompt("1"), prompt("2"))
+    rewound = folded(prompt("1"), prompt("2"), Voided(session="s", ids=("2",)), prompt("3"))
+    assert shape(copy, rewound) == ["1: 1.", "3: 3"]
+
+
+def test_late_writes_that_all_find_their_exchange_are_none_of_their_own() -> None:
+    time = datetime(2026, 11, 30, tzinfo=UTC)
+    assert shape(folded(prompt("1", time=time)), folded(reply("x", calls=WRITES, time=time))) == ["1: 1 x"]
+
+
+def test_a_revision_of_an_older_exchange_leaves_the_newest_under_way() -> None:
+    session = folded(prompt("1"), reply("2"), prompt("3"), reply("2", revision=1, turn_end=True))
+    assert shape(session) == ["1: 1 2.", "3: 3"]
+    assert session.under_way

@@ -26,6 +26,12 @@ def test_a_line_over_the_cap_is_skipped_and_counted_and_one_at_the_cap_is_not() 
     assert (lines.skipped, lines.skipped_bytes, lines.offset) == (1, 7, 15)
 
 
+def test_a_first_line_over_the_cap_leaves_nothing() -> None:
+    lines = Lines(line_bytes=2)
+    assert lines.feed(b"123\n") == []
+    assert (lines.skipped, lines.offset) == (1, 4)
+
+
 def test_a_line_known_to_be_too_long_is_not_read_again() -> None:
     lines = Lines(10, 100, line_bytes=4)
     assert lines.size == 100
@@ -47,6 +53,8 @@ def test_the_last_line_is_taken_when_nobody_writes_any_more() -> None:
     lines = Lines()
     lines.feed(b"\xef\xbb\xbf{}")
     assert (lines.take_rest(), lines.offset, lines.rest) == (b"{}", 5, b"")
+    lines.feed(b"\n[]")
+    assert (lines.take_rest(), lines.offset) == (b"[]", 8)
 
 
 @given(
