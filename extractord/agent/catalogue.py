@@ -82,12 +82,7 @@ _DECODERS = {name: msgspec.json.Decoder(kind) for name, kind in TYPES.items()}
 
 def _schema(required: str, /, **properties: object) -> dict[str, object]:
     """Given the required names and all properties, return an object's JSON schema."""
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": required.split(),
-        "additionalProperties": False,
-    }
+    return {"type": "object", "properties": properties, "required": required.split()}
 
 
 _TEXT = {"type": "string"}

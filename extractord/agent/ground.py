@@ -31,6 +31,8 @@ from extractord.policy.verdict import Deny, Verdict
 LAW = Law(roots=VIRTUAL_ROOTS)
 """What the sub-agent is judged by: its two virtual roots and the usual limits."""
 
+_REGULAR = (Found.NOTHING, Found.FILE)
+"""Whatever else stands at a path is refused without a look at its bytes."""
 _UNSEEN = PathFacts(found=Found.FILE)
 
 
@@ -80,7 +82,9 @@ class Ground:
             if isinstance(by_text, Deny):
                 return by_text, ()
         spots = tuple(self._spot(path) for path in paths)
-        run = None if isinstance(request, Read) else self._run_facts(request, spots, evidence)
+        run = None
+        if not isinstance(request, Read) and all(spot.facts.found in _REGULAR for spot in spots):
+            run = self._run_facts(request, spots, evidence)
         return judge(request, Facts(paths={spot.path: spot.facts for spot in spots}, run=run), LAW), spots
 
     def is_new(self, path: str) -> bool:
