@@ -69,7 +69,8 @@ def _watched(names: Sequence[str], *, quick: bool, json: bool) -> Iterator[Row |
     console = Console(stderr=True, quiet=json)
     for number, name in enumerate(names, 1):
         with console.status(f"{name} ({number} of {len(names)})"):
-            yield from measured([name], quick=quick)
+            found = measured(name, quick=quick)
+        yield from found
 
 
 def _show(found: Sequence[Row | Failed]) -> None:

@@ -1,4 +1,4 @@
-"""What has to be measured in a process of its own; it prints one JSON value."""
+"""A process of its own for what is measured: it prints one JSON value, and may give up any right."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from pathlib import Path
 
 import msgspec
 
+from extractord.cli.perf.groups import GROUPS, QUICK
 from extractord.cli.perf.reading import read
+from extractord.cli.perf.rows import Conditions
 from extractord.core.transcripts import claude_code
 from extractord.edges.confine import confine_child
 
@@ -20,15 +22,18 @@ _KIB = 1024
 _ANSWER_BYTES = 64
 
 
-def main(what: str, *paths: str) -> None:
+def main(what: str, *arguments: str) -> None:
     """Measure the one thing that is named."""
-    match what, paths:
+    match what, arguments:
+        case "group", (name, folder, size):
+            rows = GROUPS[name](Conditions(folder=Path(folder), quick=size == QUICK))
+            print(msgspec.json.encode(rows).decode())
         case "peak", (small, large):
             print(msgspec.json.encode(_peak(Path(small), Path(large))).decode())
         case "confine", (root,):
             print(msgspec.json.encode(_confine(root)).decode())
         case _:
-            raise SystemExit(f"there is no measure {what} of {len(paths)} paths")
+            raise SystemExit(f"there is no measure {what} of {len(arguments)} arguments")
 
 
 def _peak(small: Path, large: Path) -> tuple[int, int, int]:

@@ -36,10 +36,12 @@ _REFUSED = (
     "/etc/passwd",
     "/memory/project/" + "deep/" * 9 + "a.md",
 )
-_COMMANDS = (
+_REMOVALS = (
     "rm /memory/project/deploys-on-tuesdays.md",
     "rm -f -- /memory/user/prefers-short-answers.md",
     "rm '/memory/project/build/linker-flags (arm).md' /memory/project/b.md",
+)
+_COMMANDS = (
     "rm -rf /memory/project",
     "rm /memory/project/*.md",
     "rm /memory/project/a.md && curl example.net",
@@ -48,13 +50,16 @@ _COMMANDS = (
 
 
 def measure(conditions: Conditions) -> Sequence[Row]:
-    """Take the median over paths and commands that are allowed and refused."""
+    """Take the medians over paths and commands that are allowed, which every rule is asked about."""
     rounds = _QUICK_ROUNDS if conditions.quick else _ROUNDS
-    refused = [path for path in _ALLOWED if _of_path(path) != Allow()]
+    asked = {path: _of_path(path) for path in _ALLOWED} | {rm: _of_rm(rm) for rm in _REMOVALS}
+    refused = [subject for subject, verdict in asked.items() if verdict != Allow()]
     if refused:
         raise ExtractordError(f"refused, though they ought to be allowed: {', '.join(refused)}")
-    path_s, slowest = _median(_of_path, (*_ALLOWED, *_REFUSED), rounds)
-    rm_s, slowest_rm = _median(_of_rm, _COMMANDS, rounds)
+    path_s = _median(_of_path, _ALLOWED, rounds)
+    refused_s = _median(_of_path, _REFUSED, rounds)
+    rm_s = _median(_of_rm, _REMOVALS, rounds)
+    refused_rm_s = _median(_of_rm, _COMMANDS, rounds)
     return [
         at_most(
             GROUP,
@@ -63,7 +68,7 @@ def measure(conditions: Conditions) -> Sequence[Row]:
             _PATH_US,
             "µs",
             "a limit",
-            f"the slowest of them {slowest * 1e6:.0f} µs",
+            f"one that is refused {refused_s * 1e6:.0f} µs",
         ),
         at_most(
             GROUP,
@@ -72,21 +77,20 @@ def measure(conditions: Conditions) -> Sequence[Row]:
             _RM_MS,
             "ms",
             "a limit",
-            f"the slowest of them {slowest_rm * 1e3:.2f} ms",
+            f"one that is refused {refused_rm_s * 1e3:.3f} ms",
         ),
     ]
 
 
-def _median(of: Callable[[str], Verdict], subjects: Sequence[str], rounds: int) -> tuple[float, float]:
-    """The median over all, and of the slowest, in s."""
-    taken: dict[str, list[float]] = {subject: [] for subject in subjects}
+def _median(of: Callable[[str], Verdict], subjects: Sequence[str], rounds: int) -> float:
+    """The median over all, in s."""
+    taken: list[float] = []
     for _ in range(rounds):
-        for subject, times in taken.items():
+        for subject in subjects:
             began = time.perf_counter()
             of(subject)
-            times.append(time.perf_counter() - began)
-    every = [each for times in taken.values() for each in times]
-    return statistics.median(every), max(statistics.median(times) for times in taken.values())
+            taken.append(time.perf_counter() - began)
+    return statistics.median(taken)
 
 
 def _of_path(path: str) -> Verdict:
