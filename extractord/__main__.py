@@ -12,18 +12,15 @@ def main() -> None:
             from extractord import __version__  # noqa: PLC0415 - without the command line's 100 ms
 
             sys.stdout.write(f"extractord {__version__}\n")
-        case ["_forkserver", "--control", control]:
-            from extractord.edges import forkserver  # noqa: PLC0415 - not for the command line
+        case ["_processes", confinement, "--control", control]:
+            from extractord.edges.processes.server import serve  # noqa: PLC0415 - not for the command line
             from extractord.subagent import prepare  # noqa: PLC0415 - loaded before the first fork
 
-            forkserver.serve(int(control), prepare())
-        case ["_modelhost", provider]:
-            import msgspec  # noqa: PLC0415 - not for the command line
+            serve(int(control), prepare(confined=confinement != "off"))
+        case ["_modelhost", confinement, provider]:
+            from extractord.hosting import host  # noqa: PLC0415 - the same: 4 s
 
-            from extractord.edges import modelhost  # noqa: PLC0415 - the same
-            from extractord.edges.provider import LiteLLM, Provider  # noqa: PLC0415 - the same: 4 s
-
-            modelhost.serve(LiteLLM(msgspec.json.decode(provider, type=Provider)).answer)
+            host(provider, confined=confinement != "off")
         case _:
             from extractord.cli import run  # noqa: PLC0415 - not for the processes above
 

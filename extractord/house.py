@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import re
 import sys
 import tempfile
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, closing
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -23,18 +22,21 @@ from extractord.core.ports import Ranges
 from extractord.core.records import Project
 from extractord.core.redact import redact
 from extractord.core.transcripts import SOURCES
+from extractord.core.wire import Probe, Provider
 from extractord.core.transcripts.source import Source, Surroundings
 from extractord.edges import projects
 from extractord.edges.child import ForkedChild
+from extractord.edges.confine import confine_daemon
+from extractord.edges.confine.trial import is_enough
 from extractord.edges.folder import Folder
-from extractord.edges.forkserver import ForkServer
 from extractord.edges.ledger import Ledger
 from extractord.edges.modelhost import ModelHost
+from extractord.edges.processes import Processes
 from extractord.edges.prompts import load_prompts
 from extractord.edges.redaction import Redaction
 from extractord.edges.state import State
 from extractord.edges.store import Store
-from extractord.errors import ConfigError
+from extractord.errors import ConfigError, ConfinementError
 from extractord.extraction import Extraction, Terms
 from extractord.reading import Reading
 from extractord.reading.gating import Resolve
@@ -47,6 +49,7 @@ _PASSED_TO_HOST = re.compile(
     re.IGNORECASE,
 )
 """What of the environment a provider's library may need: keys, addresses, proxies, certificates."""
+_OURSELVES = (sys.executable, "-P", "-m", "extractord")
 _HOST_ENVIRONMENT = {
     "LITELLM_LOCAL_MODEL_COST_MAP": "True",
     "LITELLM_MODE": "PRODUCTION",
@@ -88,6 +91,7 @@ async def opened(
     """
     environ, home, platform = platform_surroundings()
     around = Surroundings(environ, home, platform)
+    tmp = tempfile.gettempdir()  # found by writing, which this process soon can't
     async with AsyncExitStack() as stack:
         state = stack.enter_context(State.open(settings.state_dir))
         if serving:
@@ -96,28 +100,36 @@ async def opened(
         store = _store(settings, state, ledger, home, stack)
         store.recover()
         ledger.ranges.reap()
+        processes = Processes([*_OURSELVES, "_processes", settings.confinement])
+        stack.callback(processes.stop)
+        level = ""
+        if not planning:
+            processes.start()
+            if settings.confinement != "off":
+                confine_daemon([settings.memory_dir, settings.state_dir], network=False)
         redaction = Redaction()
         stack.push_async_callback(redaction.close)
-        server = ForkServer([sys.executable, "-m", "extractord", "_forkserver"])
-        stack.callback(server.stop)
-        if not planning:  # both load while the transcripts are looked at
-            server.start()
+        child = ForkedChild(processes, settings.budget.run_s)
+        if not planning:
             await redaction.start()
-        host = ModelHost(_host_command(settings, environ), _host_environment(environ), settings.model.idle_s)
+            level = await _tried(settings, child, state)
+        host = ModelHost(
+            processes, _host_command(settings, environ), _host_environment(environ), settings.model.idle_s
+        )
         stack.push_async_callback(host.stop)
         limits = msgspec.convert(msgspec.structs.asdict(settings.budget), Limits)
         extraction = Extraction(
             ledger=ledger,
             store=store,
-            child=ForkedChild(server, settings.budget.run_s),
+            child=child,
             redaction=redaction,
             spending=Spending(ledger.runs, host, redaction, limits, now),
-            terms=_terms(settings),
+            terms=_terms(settings, level),
             owner=ledger.present(),
             clock=now,
         )
         ranges = Unkept(ledger.ranges) if planning else ledger.ranges
-        resolve = _resolver(settings, ranges, home)
+        resolve = _resolver(settings, ranges, home, tmp)
         yield House(
             settings=settings,
             state=state,
@@ -130,6 +142,20 @@ async def opened(
             resolve=resolve,
             clock=now,
         )
+
+
+async def _tried(settings: Settings, child: ForkedChild, state: State) -> str:
+    """The level that a child reaches, found by letting one try. Raise ConfinementError where too low."""
+    probe = Probe(forbidden=str(state.directory / "identity"))
+    with closing(Folder.create(settings.memory_dir / "user", Path(platform_surroundings()[1]))) as root:
+        tried = await child.probe(probe, [root.fileno()])
+    if settings.confinement == "required" and not is_enough(tried.level, tried.succeeded):
+        could = ", ".join(tried.succeeded) or "everything"
+        raise ConfinementError(
+            f"the sub-agent cannot be confined here (reached: {tried.level}; it could: {could}): "
+            'set confinement = "best-effort" to run all the same'
+        )
+    return tried.level
 
 
 def _store(settings: Settings, state: State, ledger: Ledger, home: str, stack: AsyncExitStack) -> Store:
@@ -157,7 +183,7 @@ def _store(settings: Settings, state: State, ledger: Ledger, home: str, stack: A
     )
 
 
-def _resolver(settings: Settings, ranges: Ranges, home: str) -> Resolve:
+def _resolver(settings: Settings, ranges: Ranges, home: str, tmp: str) -> Resolve:
     """A project is found once, when a session's directory is first seen: tomorrow it may be gone."""
 
     def resolve(agent: str, session: str, cwd: str) -> Project:
@@ -169,7 +195,7 @@ def _resolver(settings: Settings, ranges: Ranges, home: str) -> Resolve:
             configured=settings.projects.identities,
             worktrees=settings.projects.worktrees,
             home=home,
-            tmp=tempfile.gettempdir(),
+            tmp=tmp,
         )
         ranges.note_project(agent, session, cwd, project)
         return project
@@ -212,7 +238,7 @@ def _sources(settings: Settings, surroundings: Surroundings) -> tuple[tuple[Sour
     return tuple(found)
 
 
-def _terms(settings: Settings) -> Terms:
+def _terms(settings: Settings, level: str) -> Terms:
     return Terms(
         model=settings.model.name,
         system=load_agent_prompts().system,
@@ -222,7 +248,7 @@ def _terms(settings: Settings) -> Terms:
         turns=settings.budget.turns,
         attempts=settings.budget.attempts,
         mode="ask" if settings.mode == "ask" else "auto",
-        confinement="",
+        confinement=level,
     )
 
 
@@ -231,15 +257,15 @@ def _host_command(settings: Settings, environ: Mapping[str, str]) -> list[str]:
     credentials = environ.get("CREDENTIALS_DIRECTORY")
     credential = Path(credentials, "model_key") if credentials else None
     key_file = model.key_file or (str(credential) if credential and credential.exists() else "")
-    provider = {
-        "model": model.name,
-        "key_file": str(Path(key_file).expanduser()) if key_file else "",
-        "base_url": model.base_url,
-        "timeout_s": model.timeout_s,
-        "retries": model.retries,
-        "output_tokens": model.output_tokens,
-    }
-    return [sys.executable, "-m", "extractord", "_modelhost", msgspec.json.encode(provider).decode()]
+    provider = Provider(
+        model=model.name,
+        key_file=str(Path(key_file).expanduser()) if key_file else "",
+        base_url=model.base_url,
+        timeout_s=model.timeout_s,
+        retries=model.retries,
+        output_tokens=model.output_tokens,
+    )
+    return [*_OURSELVES, "_modelhost", settings.confinement, msgspec.json.encode(provider).decode()]
 
 
 def _host_environment(environ: Mapping[str, str]) -> dict[str, str]:
@@ -247,9 +273,3 @@ def _host_environment(environ: Mapping[str, str]) -> dict[str, str]:
         **{name: environ[name] for name in environ if _PASSED_TO_HOST.fullmatch(name)},
         **_HOST_ENVIRONMENT,
     }
-
-
-def unpassed(environ: Mapping[str, str] | None = None) -> None:
-    """Take the keys out of our own environment, once the host's is made: this process needs none."""
-    for name in [name for name in (environ or os.environ) if name.endswith("_API_KEY")]:
-        os.environ.pop(name, None)

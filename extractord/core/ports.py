@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from datetime import datetime
 from typing import Protocol
 
@@ -118,15 +118,29 @@ class Model(Protocol):
 Complete = Callable[[Sequence[Message], Sequence[Tool]], Awaitable[Reply]]
 
 
-class Spawner(Protocol):
-    """Starts processes for runs."""
+class Link(Protocol):
+    """The pipes to a process."""
 
-    def spawn(self, to_child: int, from_child: int, roots: Sequence[int]) -> int:
-        """Given the child's ends of its pipes and the descriptors of its roots, return its pid."""
+    async def read(self, limit: int) -> bytes:
+        """Return what it said next, at most `limit` bytes; nothing once it has ended."""
         ...
 
-    def kill(self, pid: int) -> None:
-        """Kill the child and its process group, if it still lives."""
+    async def write(self, data: bytes) -> None:
+        """Say something to it. Raise ConnectionError where it has ended."""
+        ...
+
+
+class Processes(Protocol):
+    """Starts processes; each is killed with its group at the end of its block."""
+
+    def forked(self, roots: Sequence[int]) -> AbstractAsyncContextManager[Link]:
+        """Give a child that has its two pipes and the descriptors of its roots."""
+        ...
+
+    def started(
+        self, command: Sequence[str], environ: Mapping[str, str]
+    ) -> AbstractAsyncContextManager[Link]:
+        """Give a program with this environment and no other."""
         ...
 
 

@@ -19,6 +19,17 @@ class WireError(ExtractordError):
     """The other side of a pipe does not keep to the protocol."""
 
 
+class Provider(Struct, frozen=True, kw_only=True):
+    """What the host is told on its command line; the key is not in it."""
+
+    model: str
+    key_file: str = ""
+    base_url: str = ""
+    timeout_s: float = 60.0
+    retries: int = 4
+    output_tokens: int = 4096
+
+
 class Start(Struct, frozen=True, kw_only=True, tag="start"):
     """daemon → child: the run that it is for."""
 
@@ -28,6 +39,19 @@ class Start(Struct, frozen=True, kw_only=True, tag="start"):
     has_project: bool
     embedded: bool
     """The child answers itself, with the embedded model."""
+
+
+class Probe(Struct, frozen=True, kw_only=True, tag="probe"):
+    """daemon → child: try what you must not be able to do; `forbidden` is a file that is not yours."""
+
+    forbidden: str
+
+
+class Probed(Struct, frozen=True, kw_only=True, tag="probed"):
+    """child → daemon: how far it is confined, and what it could do all the same."""
+
+    level: str
+    succeeded: tuple[str, ...]
 
 
 class Ask(Struct, frozen=True, kw_only=True, tag="ask"):
@@ -68,7 +92,7 @@ class Done(Struct, frozen=True, kw_only=True, tag="done"):
     conversation: Conversation
 
 
-Said = Start | Ask | Answer | Unanswered | Refused | Done
+Said = Start | Probe | Probed | Ask | Answer | Unanswered | Refused | Done
 
 _encoder = msgspec.msgpack.Encoder()
 _decoder = msgspec.msgpack.Decoder(Said)

@@ -4,36 +4,38 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
-from extractord.core.ports import Complete, Spawner
+from msgspec.structs import replace
+
+from extractord.core.ports import Complete, Link, Processes
 from extractord.core.records import Conversation, Ending, Message, Refusal, Reply, Tool
 from extractord.core.wire import (
     Answer,
     Ask,
     Done,
     Frames,
+    Probe,
+    Probed,
     Refused,
     Said,
     Start,
-    Unanswered,
     WireError,
     frame,
 )
-from extractord.errors import ModelError
 
 CHUNK_BYTES = 256 * 1024
 AUDITED = 200
 """Refusals of a run that become rows; the rest is counted."""
+PROBE_S = 20.0
 
 
 @dataclass(slots=True)
 class _Heard:
     """What the daemon itself saw pass over the pipe; the child's own account is not asked."""
 
-    refusals: list[Refusal]
+    refusals: list[Refusal] = field(default_factory=list)
     denied: int = 0
     asked: int = 0
 
@@ -41,80 +43,52 @@ class _Heard:
 class ForkedChild:
     """Starts a child for a run and talks to it until it is done, silent, lying or out of time."""
 
-    def __init__(self, server: Spawner, run_s: float) -> None:
-        self._server = server
+    def __init__(self, processes: Processes, run_s: float) -> None:
+        self._processes = processes
         self._run_s = run_s
 
     async def converse(self, start: Start, roots: Sequence[int], complete: Complete) -> Conversation:
         """Given what the run starts with and its roots' descriptors, return the conversation.
 
-        `complete` answers the child's requests; its ModelError passes through. A child that
-        dies, hangs or does not keep to the protocol is Ending.FAILED with the reason.
+        `complete` answers the child's requests; what it raises passes through and ends the child.
+        A child that dies, hangs or does not keep to the protocol is Ending.FAILED with the reason.
         """
-        heard = _Heard(refusals=[])
-        async with self._spawned(roots) as (reader, writer):
+        heard = _Heard()
+        async with self._processes.forked(roots) as link:
             try:
                 async with asyncio.timeout(self._run_s):
-                    conversation = await _talk(start, reader, writer, complete, heard)
+                    conversation = await _talk(start, link, complete, heard)
             except TimeoutError:
                 conversation = _failed("timeout")
             except (WireError, ConnectionError) as error:
                 conversation = _failed(f"child: {error}")
-        return Conversation(
-            ending=conversation.ending,
-            changes=conversation.changes,
-            turns=conversation.turns,
-            reason=conversation.reason,
-            refusals=tuple(heard.refusals),
-            denied=heard.denied,
-        )
+        return replace(conversation, refusals=tuple(heard.refusals), denied=heard.denied)
 
-    @asynccontextmanager
-    async def _spawned(
-        self, roots: Sequence[int]
-    ) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
-        child_in, to_child = os.pipe()
-        from_child, child_out = os.pipe()
-        try:
-            pid = await asyncio.to_thread(self._server.spawn, child_in, child_out, roots)
-        finally:
-            os.close(child_in)
-            os.close(child_out)
-        reader = asyncio.StreamReader(limit=CHUNK_BYTES)
-        loop = asyncio.get_running_loop()
-        incoming, _ = await loop.connect_read_pipe(
-            lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(from_child, "rb", 0)
-        )
-        transport, protocol = await loop.connect_write_pipe(
-            asyncio.streams.FlowControlMixin, os.fdopen(to_child, "wb", 0)
-        )
-        writer = asyncio.StreamWriter(transport, protocol, reader, loop)
-        try:
-            yield reader, writer
-        finally:
-            self._server.kill(pid)
-            incoming.close()
-            if not transport.is_closing():  # a child that is gone closed it already
-                transport.abort()
+    async def probe(self, probe: Probe, roots: Sequence[int]) -> Probed:
+        """Let a child try what it must not be able to do. Raise WireError where it does not answer."""
+        async with self._processes.forked(roots) as link:
+            await link.write(frame(probe))
+            frames = Frames()
+            async with asyncio.timeout(PROBE_S):
+                while chunk := await link.read(CHUNK_BYTES):
+                    for said in frames.feed(chunk):
+                        if isinstance(said, Probed):
+                            return said
+        raise WireError("the child ended before it was tried; its error is on standard error")
 
 
-async def _talk(
-    start: Start,
-    reader: asyncio.StreamReader,
-    writer: asyncio.StreamWriter,
-    complete: Complete,
-    heard: _Heard,
-) -> Conversation:
+async def _talk(start: Start, link: Link, complete: Complete, heard: _Heard) -> Conversation:
     frames = Frames()
-    await _say(writer, start)
-    while chunk := await reader.read(CHUNK_BYTES):
+    await link.write(frame(start))
+    while chunk := await link.read(CHUNK_BYTES):
         for said in frames.feed(chunk):
             match said:
                 case Ask():
                     heard.asked += 1
                     if heard.asked > start.turns:
                         raise WireError(f"it asked for more than {start.turns} turns")
-                    await _say(writer, await _answered(said, complete))
+                    reply = await complete(said.messages, said.tools)
+                    await link.write(frame(Answer(id=said.id, reply=reply)))
                 case Refused():
                     heard.denied += 1
                     if len(heard.refusals) < AUDITED:
@@ -124,16 +98,6 @@ async def _talk(
                 case _:
                     raise WireError(f"it sent a {type(said).__name__}")
     raise WireError("it ended without an answer")
-
-
-async def _answered(ask: Ask, complete: Complete) -> Said:
-    """A provider's fault ends the run; it does not go back to the child."""
-    return Answer(id=ask.id, reply=await complete(ask.messages, ask.tools))
-
-
-async def _say(writer: asyncio.StreamWriter, said: Said) -> None:
-    writer.write(frame(said))
-    await writer.drain()
 
 
 def _failed(reason: str) -> Conversation:
@@ -173,13 +137,10 @@ class PipedModel:
         self._asked = 0
 
     async def complete(self, messages: Sequence[Message], tools: Sequence[Tool]) -> Reply:
-        """Ask the daemon and wait. Raise ModelError where it has no reply."""
+        """Ask the daemon and wait; where it has no reply it ends this process."""
         self._asked += 1
         self._pipes.say(Ask(id=self._asked, messages=tuple(messages), tools=tuple(tools)))
-        match self._pipes.hear():
-            case Answer(reply=reply):
-                return reply
-            case Unanswered(message=message):
-                raise ModelError(message, fault="refused")
-            case said:
-                raise WireError(f"the daemon sent a {type(said).__name__}")
+        said = self._pipes.hear()
+        if not isinstance(said, Answer):
+            raise WireError(f"the daemon sent a {type(said).__name__}")
+        return said.reply

@@ -6,7 +6,9 @@ import asyncio
 import os
 import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack
 
+from extractord.core.ports import Link, Processes
 from extractord.core.records import Message, Reply, Tool
 from extractord.core.wire import Answer, Ask, Frames, Said, Unanswered, WireError, frame
 from extractord.errors import ModelError, ModelFault
@@ -25,31 +27,37 @@ _FAULTS: Mapping[str, ModelFault] = {
 class ModelHost:
     """Starts the host when it is first asked, and lets it go when it was long not needed."""
 
-    def __init__(self, command: Sequence[str], environ: Mapping[str, str], idle_s: float) -> None:
+    def __init__(
+        self, processes: Processes, command: Sequence[str], environ: Mapping[str, str], idle_s: float
+    ) -> None:
         """`command` starts the host; `environ` is all that it gets."""
+        self._processes = processes
         self._command = tuple(command)
         self._environ = dict(environ)
         self._idle_s = idle_s
-        self._process: asyncio.subprocess.Process | None = None
+        self._link: Link | None = None
+        self._open = AsyncExitStack()
         self._listener: asyncio.Task[None] | None = None
         self._idle: asyncio.TimerHandle | None = None
         self._pending: dict[int, asyncio.Future[Answer | Unanswered]] = {}
         self._asked = 0
-        self._starting = asyncio.Lock()
+        self._turn = asyncio.Lock()
 
     async def complete(self, messages: Sequence[Message], tools: Sequence[Tool]) -> tuple[Reply, int]:
         """Ask once and return the reply with the number of requests that it took.
 
         Raise ModelError, its `tries` set, where there is no reply.
         """
-        process = await self._running()
+        link = await self._running()
         self._asked += 1
         ask = Ask(id=self._asked, messages=tuple(messages), tools=tuple(tools))
         answer: asyncio.Future[Answer | Unanswered] = asyncio.get_running_loop().create_future()
         self._pending[ask.id] = answer
         try:
-            await _write(process, ask)
+            await link.write(frame(ask))
             said = await answer
+        except ConnectionError as error:
+            raise ModelError(f"the model host is gone: {error}", fault="transient") from None
         finally:
             self._pending.pop(ask.id, None)
             self._rest()
@@ -66,62 +74,48 @@ class ModelHost:
 
     async def stop(self) -> None:
         """Let the host go; what it was asked and did not answer fails as transient."""
-        process, self._process = self._process, None
+        async with self._turn:
+            await self._let_go()
+
+    async def _let_go(self) -> None:
         if self._idle is not None:
             self._idle.cancel()
-        if process is None:
-            return
-        if process.returncode is None:
-            process.kill()
-        await process.wait()
+        self._link = None
+        await self._open.aclose()
         if self._listener is not None:
             await self._listener
+            self._listener = None
 
-    async def _running(self) -> asyncio.subprocess.Process:
-        async with self._starting:
+    async def _running(self) -> Link:
+        async with self._turn:
             if self._idle is not None:
                 self._idle.cancel()
-            if self._process is None or self._process.returncode is not None:
-                self._process = await asyncio.create_subprocess_exec(
-                    *self._command,
-                    env=self._environ,
-                    stdin=asyncio.subprocess.PIPE,
-                    stdout=asyncio.subprocess.PIPE,
-                    start_new_session=True,
-                    limit=CHUNK_BYTES,
-                )
-                self._listener = asyncio.create_task(self._listen(self._process))
-            return self._process
+            if self._link is not None and self._listener is not None and self._listener.done():
+                await self._let_go()
+            if self._link is None:
+                started = self._processes.started(self._command, self._environ)
+                self._link = await self._open.enter_async_context(started)
+                self._listener = asyncio.create_task(self._listen(self._link))
+            return self._link
 
     def _rest(self) -> None:
-        if not self._pending and self._process is not None:
+        if not self._pending and self._link is not None:
             loop = asyncio.get_running_loop()
             self._idle = loop.call_later(self._idle_s, lambda: loop.create_task(self.stop()))
 
-    async def _listen(self, process: asyncio.subprocess.Process) -> None:
-        assert process.stdout is not None  # noqa: S101 - it was asked for
+    async def _listen(self, link: Link) -> None:
         frames = Frames()
-        reason = "the model host ended before it answered"
+        reason = "the model host ended before it answered; its error is on standard error"
         try:
-            while chunk := await process.stdout.read(CHUNK_BYTES):
+            while chunk := await link.read(CHUNK_BYTES):
                 for said in frames.feed(chunk):
                     if isinstance(said, Answer | Unanswered) and (asked := self._pending.get(said.id)):
                         asked.set_result(said)
         except WireError as error:
             reason = f"the model host: {error}"
-            process.kill()
         for asked in self._pending.values():
             if not asked.done():
                 asked.set_exception(ModelError(reason, fault="transient"))
-
-
-async def _write(process: asyncio.subprocess.Process, ask: Ask) -> None:
-    assert process.stdin is not None  # noqa: S101 - it was asked for
-    try:
-        process.stdin.write(frame(ask))
-        await process.stdin.drain()
-    except ConnectionError as error:
-        raise ModelError(f"the model host is gone: {error}", fault="transient") from None
 
 
 def serve(answer: Callable[[Ask], Awaitable[Said]]) -> None:

@@ -11,7 +11,6 @@ from typing import Any
 
 import litellm
 from litellm import exceptions as raised
-from msgspec import Struct
 from openai import OpenAIError
 from tenacity import (
     AsyncRetrying,
@@ -22,7 +21,7 @@ from tenacity import (
 )
 
 from extractord.core.records import Call, Message, Reply, Tool, Usage
-from extractord.core.wire import Answer, Ask, Said, Unanswered
+from extractord.core.wire import Answer, Ask, Provider, Said, Unanswered
 from extractord.errors import ConfigError, ModelError, ModelFault
 
 LONGEST_WAIT_S = 30.0
@@ -32,17 +31,6 @@ _QUOTA = re.compile(r"insufficient_quota|quota|billing|credit balance|payment|us
 _TOO_LONG = re.compile(r"prompt is too long|context.{0,20}(length|window)|too many tokens", re.IGNORECASE)
 _SPOKEN_ERROR_CHARS = 300
 """Some proxies answer an error as the model's text; a real answer is longer, or calls a tool."""
-
-
-class Provider(Struct, frozen=True, kw_only=True):
-    """What the host is told on its command line; the key is not in it."""
-
-    model: str
-    key_file: str = ""
-    base_url: str = ""
-    timeout_s: float = 60.0
-    retries: int = 4
-    output_tokens: int = 4096
 
 
 class LiteLLM:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sys
 from collections.abc import AsyncIterator, Mapping
@@ -14,12 +15,14 @@ from aiohttp import web
 from standin import StandIn, anthropic_reply, openai_reply, serving
 
 from extractord.core.records import Call, Message, Reply, Tool, Usage
+from extractord.core.wire import Provider
 from extractord.edges.modelhost import ModelHost
-from extractord.edges.provider import Provider
+from extractord.edges.processes import Processes
 from extractord.errors import ModelError
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
+OURSELVES = (sys.executable, "-m", "extractord")
 TOOL = Tool(
     name="Finish",
     description="End.",
@@ -80,13 +83,21 @@ def script(body: Mapping[str, Any], before: int) -> Any:
     raise AssertionError(body)
 
 
-def host(url: str, model: str, environ: Mapping[str, str], **kwargs: Any) -> ModelHost:
-    provider = Provider(model=model, base_url=url, timeout_s=3, retries=1, **kwargs)
-    return ModelHost(
-        [sys.executable, "-m", "extractord", "_modelhost", msgspec.json.encode(provider).decode()],
+@contextlib.asynccontextmanager
+async def host(url: str, model: str, environ: Mapping[str, str], **given: Any) -> AsyncIterator[ModelHost]:
+    provider = Provider(model=model, base_url=url, timeout_s=3, retries=1, **given)
+    processes = Processes([*OURSELVES, "_processes", "required"])
+    running = ModelHost(
+        processes,
+        [*OURSELVES, "_modelhost", "required", msgspec.json.encode(provider).decode()],
         {"LITELLM_LOCAL_MODEL_COST_MAP": "True", "LITELLM_MODE": "PRODUCTION", **environ},
         idle_s=60,
     )
+    try:
+        yield running
+    finally:
+        await running.stop()
+        processes.stop()
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -98,9 +109,8 @@ async def provider() -> AsyncIterator[StandIn]:
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def openai(provider: StandIn) -> AsyncIterator[ModelHost]:
     """One host for the module: importing litellm takes seconds."""
-    running = host(f"{provider.url}/v1", "openai/stand-in", {"OPENAI_API_KEY": "k"})
-    yield running
-    await running.stop()
+    async with host(f"{provider.url}/v1", "openai/stand-in", {"OPENAI_API_KEY": "k"}) as running:
+        yield running
 
 
 async def ask(model: ModelHost, case: str) -> tuple[Reply, int]:
@@ -178,10 +188,9 @@ async def test_anthropic_s_own_api_is_spoken_with_the_system_text_marked_for_its
         return anthropic_reply("fine", calls=(("Finish", {"why": "done"}),))
 
     async with serving(claude) as standin:
-        model = host(standin.url, "anthropic/claude-stand-in", {"ANTHROPIC_API_KEY": "k"})
         messages = [Message(role="system", content="be brief"), Message(role="user", content="hello there")]
-        reply, tries = await model.complete(messages, [TOOL])
-        await model.stop()
+        async with host(standin.url, "anthropic/claude-stand-in", {"ANTHROPIC_API_KEY": "k"}) as model:
+            reply, tries = await model.complete(messages, [TOOL])
     assert (reply.text, json.loads(reply.calls[0].arguments), tries) == ("fine", {"why": "done"}, 1)
     assert standin.bodies[0]["system"][0]["cache_control"] == {"type": "ephemeral"}
 
@@ -190,7 +199,6 @@ async def test_a_key_that_others_can_read_is_refused(tmp_path: Any) -> None:
     key = tmp_path / "key"
     key.write_text("secret")
     key.chmod(0o644)
-    model = host("http://127.0.0.1:9", "openai/stand-in", {}, key_file=str(key))
-    with pytest.raises(ModelError, match="the model host ended"):
-        await ask(model, "tool")
-    await model.stop()
+    async with host("http://127.0.0.1:9", "openai/stand-in", {}, key_file=str(key)) as model:
+        with pytest.raises(ModelError, match="the model host ended"):
+            await ask(model, "tool")

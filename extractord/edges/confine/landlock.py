@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import stat
 from collections.abc import Iterable
 from enum import IntFlag
 
@@ -68,6 +69,8 @@ KEEP = (
 )
 """What the one writer needs below its own folders: no links, devices, sockets or pipes."""
 ALL = READ | WRITE | Files.EXECUTE | Files.IOCTL_DEV
+_OF_FILES = Files.EXECUTE | Files.WRITE_FILE | Files.READ_FILE | Files.TRUNCATE | Files.IOCTL_DEV
+"""What can be allowed on a file; the kernel refuses a rule with more."""
 NETWORK = 0b11
 """Bind and connect, TCP (ABI 4)."""
 SCOPES = 0b11
@@ -129,7 +132,8 @@ def restrict(
     fd = _checked(_libc.syscall(_CREATE_RULESET, ctypes.byref(ruleset), ctypes.c_size_t(size), 0))
     try:
         for parent, rights in allowed:
-            rule = _PathBeneath(known(rights, version) & handled, parent)
+            fitting = rights if stat.S_ISDIR(os.fstat(parent).st_mode) else rights & _OF_FILES
+            rule = _PathBeneath(known(fitting, version) & handled, parent)
             _checked(_libc.syscall(_ADD_RULE, fd, _RULE_PATH_BENEATH, ctypes.byref(rule), 0))
         no_new_privileges()
         _checked(_libc.syscall(_RESTRICT_SELF, fd, 0))

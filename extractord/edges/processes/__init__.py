@@ -1,0 +1,138 @@
+"""The daemon's side of the process that starts every other one: children by fork, programs by exec."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+import subprocess
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager, closing
+
+import msgspec
+
+from extractord.edges.processes.server import EXEC, FORK, KILL, MESSAGE_BYTES
+from extractord.errors import ExtractordError
+
+
+class Link:
+    """Both ends of the pipes to a process; implements the port."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._reader = reader
+        self._writer = writer
+
+    async def read(self, limit: int) -> bytes:
+        """Return what it said next, at most `limit` bytes; nothing once it has ended."""
+        return await self._reader.read(limit)
+
+    async def write(self, data: bytes) -> None:
+        """Say something to it. Raise ConnectionError where it has ended."""
+        self._writer.write(data)
+        await self._writer.drain()
+
+
+class Processes:
+    """Starts the server, asks it for processes, has them killed; implements the port.
+
+    The server has no thread, holds nothing and reaps: a pid that it knows cannot have become
+    somebody else's.
+    """
+
+    def __init__(self, command: Sequence[str]) -> None:
+        """`command` starts the server; ` --control N` is appended, N a socket's descriptor."""
+        self._command = tuple(command)
+        self._control: socket.socket | None = None
+        self._server: subprocess.Popen[bytes] | None = None
+        self._turn = asyncio.Lock()
+
+    def start(self) -> None:
+        """Start the server with an empty environment."""
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with closing(theirs):
+            self._server = subprocess.Popen(  # noqa: S603 - our own command
+                [*self._command, "--control", str(theirs.fileno())],
+                env={"PYTHONSAFEPATH": "1"},
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                pass_fds=(theirs.fileno(),),
+                start_new_session=True,
+            )
+        ours.setblocking(False)  # noqa: FBT003 - the standard library's own signature
+        self._control = ours
+
+    @asynccontextmanager
+    async def forked(self, roots: Sequence[int]) -> AsyncIterator[Link]:
+        """Give a child that has its two pipes and its roots; it is killed at the end of the block."""
+        async with self._linked(FORK, roots) as link:
+            yield link
+
+    @asynccontextmanager
+    async def started(self, command: Sequence[str], environ: Mapping[str, str]) -> AsyncIterator[Link]:
+        """Give a program with this environment and no other; it is killed at the end of the block."""
+        wanted = msgspec.msgpack.encode((list(command), dict(environ)))
+        async with self._linked(EXEC + wanted, ()) as link:
+            yield link
+
+    def stop(self) -> None:
+        """Let the server go; all that it started ends with it."""
+        if self._control is not None:
+            self._control.close()
+            self._control = None
+        if self._server is not None:
+            self._server.wait()
+            self._server = None
+
+    @asynccontextmanager
+    async def _linked(self, message: bytes, fds: Sequence[int]) -> AsyncIterator[Link]:
+        theirs_in, ours_out = os.pipe()
+        ours_in, theirs_out = os.pipe()
+        try:
+            pid = await self._ask(message, (theirs_in, theirs_out, *fds))
+        except BaseException:
+            os.close(ours_in)
+            os.close(ours_out)
+            raise
+        finally:
+            os.close(theirs_in)
+            os.close(theirs_out)
+        loop = asyncio.get_running_loop()
+        reader = asyncio.StreamReader()
+        incoming, _ = await loop.connect_read_pipe(
+            lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(ours_in, "rb", 0)
+        )
+        outgoing, protocol = await loop.connect_write_pipe(
+            asyncio.streams.FlowControlMixin, os.fdopen(ours_out, "wb", 0)
+        )
+        try:
+            yield Link(reader, asyncio.StreamWriter(outgoing, protocol, reader, loop))
+        finally:
+            self._kill(pid)
+            incoming.close()
+            if not outgoing.is_closing():  # a process that is gone closed it already
+                outgoing.abort()
+
+    async def _ask(self, message: bytes, fds: Sequence[int]) -> int:
+        """Send a request with descriptors, which stay ours to close; return the pid."""
+        async with self._turn:
+            if self._server is None or self._server.poll() is not None:
+                self.start()
+            assert self._control is not None  # noqa: S101 - start() made it
+            try:
+                socket.send_fds(self._control, [message], list(fds))
+                answer = await asyncio.get_running_loop().sock_recv(self._control, MESSAGE_BYTES)
+            except ConnectionError:
+                answer = b""
+        if not answer:
+            raise ExtractordError(
+                "the process that starts the others has ended; its error is on standard error"
+            )
+        return int(answer)
+
+    def _kill(self, pid: int) -> None:
+        if self._control is None:
+            return
+        try:
+            self._control.send(KILL + str(pid).encode())
+        except OSError:  # the server is gone, and all that it started with it
+            return
