@@ -15,10 +15,10 @@ from extractord.edges.modelhost import serve
 from extractord.edges.provider import LiteLLM
 
 _READ_ON_THE_WAY = (
-    "/etc/ssl", "/etc/pki", "/etc/ca-certificates", "/usr/share/ca-certificates", "/usr/local/share/ca-certificates",
-    "/etc/resolv.conf", "/etc/hosts", "/etc/host.conf", "/etc/nsswitch.conf", "/etc/gai.conf", "/etc/services",
-    "/etc/localtime", "/usr/share/zoneinfo", "/lib", "/lib64", "/usr/lib", "/usr/lib64", "/run/systemd/resolve",
-    "/dev/urandom", "/dev/null",
+    "/etc/ssl", "/etc/pki", "/etc/ca-certificates", "/usr/share/ca-certificates",
+    "/usr/local/share/ca-certificates", "/etc/resolv.conf", "/etc/hosts", "/etc/host.conf",
+    "/etc/nsswitch.conf", "/etc/gai.conf", "/etc/services", "/etc/localtime", "/usr/share/zoneinfo",
+    "/lib", "/lib64", "/usr/lib", "/usr/lib64", "/run/systemd/resolve", "/dev/urandom", "/dev/null",
 )  # fmt: skip
 """What name resolution, TLS and late imports open."""
 

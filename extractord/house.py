@@ -22,8 +22,8 @@ from extractord.core.ports import Ranges
 from extractord.core.records import Project
 from extractord.core.redact import redact
 from extractord.core.transcripts import SOURCES
-from extractord.core.wire import Probe, Provider
 from extractord.core.transcripts.source import Source, Surroundings
+from extractord.core.wire import Probe, Provider
 from extractord.edges import projects
 from extractord.edges.child import ForkedChild
 from extractord.edges.confine import confine_daemon

@@ -23,8 +23,8 @@ ROW = RunRow(
     session="s1",
     project="shop-0123456789abcdef",
     model="heuristic",
-    started_at=NOW - timedelta(minutes=3),
-    ended_at=NOW - timedelta(minutes=2, seconds=30),
+    started_at=NOW - timedelta(hours=2, minutes=31),
+    ended_at=NOW - timedelta(hours=2, minutes=30),
     outcome="saved",
     reason="finished",
     written=("project/deploys.md",),
@@ -42,7 +42,7 @@ PARKED = RunRow(
     session="s2",
     project="",
     model="m",
-    started_at=NOW - timedelta(hours=2),
+    started_at=NOW - timedelta(hours=3),
     outcome="parked",
     reason="attempts spent\x1b[31m",
 )
@@ -102,7 +102,7 @@ def test_status_tells_a_person_how_things_stand(state: Path) -> None:
     assert (asked.returncode, asked.stderr) == (0, "")
     assert asked.stdout.splitlines() == [
         "daemon       not running: `extractord run` starts it",
-        "last run     saved (finished), 1 written, 1 held, 2 minutes ago: 01AAAA",
+        "last run     saved (finished), 1 written, 1 held, 2 hours ago: 01AAAA",
         "today        1 of 200 requests, 1,280 of 2,000,000 tokens, 0.90 of 1.0 dollars",
         "             budget.day_dollars is nearly spent: 0.90 of 1.00",
         "waiting      1 exchange of pi s3, again at once; timeout",
