@@ -18,7 +18,8 @@ _HEAD = re.compile(
 )
 _BOOKKEEPING = frozenset(name.encode() for name in SILENT - {"progress", "summary"})
 _TAIL = re.compile(rb'\},"type":"attachment","uuid":"([\w-]+)","timestamp":"[^"\\]*"')
-_TAIL_BYTES = 4096
+_TAIL_BYTES = 65_536
+"""Newer versions repeat an attachment after its id, as it was rendered."""
 _LONG = 2048
 
 

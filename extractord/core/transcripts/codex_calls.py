@@ -104,13 +104,12 @@ def output(raw: Raw) -> tuple[str, bool | None]:
 
     None while the command still runs.
     """
-    whole = _embedded(raw)
+    said = _plain(raw)
     found = Output()
-    if whole[:1] == b"{":
-        found = _output(whole) or found
-    elif whole[:1] == b"[":
-        found = _output(b'{"content":' + whole + b"}") or found
-    said = whole.decode("utf-8", "replace")
+    if said[:1] == "{":
+        found = _output(said.encode()) or found
+    elif said[:1] == "[":
+        found = _output(f'{{"content":{said}}}'.encode()) or found
     text = (
         found.output if found.output is not None else plain(found.content) if found.content else said.strip()
     )
@@ -125,8 +124,13 @@ def output(raw: Raw) -> tuple[str, bool | None]:
     return text, not any(sign in lowered for sign in _FAILED)
 
 
+def _plain(raw: Raw) -> str:
+    """Given a JSON value, return the text that it is, or its own."""
+    if bytes(memoryview(raw)[:1]) == b'"':
+        return msgspec.json.decode(raw, type=str)
+    return bytes(raw).decode("utf-8", "replace")
+
+
 def _embedded(raw: Raw) -> bytes:
     """Given a JSON value, return the bytes of the text that it is, or its own."""
-    if bytes(raw)[:1] == b'"':
-        return msgspec.json.decode(raw, type=str).encode()
-    return bytes(raw)
+    return _plain(raw).encode() if bytes(memoryview(raw)[:1]) == b'"' else bytes(raw)
