@@ -60,8 +60,8 @@ def test_the_sessions_that_are_measured_are_read_whole_and_are_the_same_each_tim
         (claude_code.SOURCE, Session(1, "/home/dev/shop"), Session(1, "/home/dev/shop")),
         (codex.SOURCE, Thread(1, "/home/dev/shop"), Thread(1, "/home/dev/shop")),
     ):
-        lines = list(first.lines(300_000))
-        assert lines == list(second.lines(300_000))
+        lines = list(first.lines(900_000))
+        assert lines == list(second.lines(900_000))
         reader = source.reader(Opened(path="/home/dev/rollout-x.jsonl"))
         entries = [seen for line in lines for seen in reader.feed(line.removesuffix(b"\n"))]
         origins = [seen.origin for seen in entries if hasattr(seen, "origin")]
