@@ -22,6 +22,7 @@ from extractord.agent.globbing import objection
 from extractord.agent.ground import LAW, Ground
 from extractord.agent.kindred import Kindred
 from extractord.agent.looking import folders, listing, search, show
+from extractord.core.changeset import BYTES_A_RUN, FILES_A_RUN
 from extractord.core.memory import unstamp
 from extractord.core.ports import View
 from extractord.core.records import Call, Conversation, Ending, Evidence, Known, Refusal, Shown
@@ -32,10 +33,6 @@ from extractord.policy.verdict import Allow, Deny, Hold
 
 REFUSALS = 200
 """So many refusals of a run are kept; all are counted."""
-FILES_A_RUN = 50
-"""A run changes so many memories at most."""
-BYTES_A_RUN = 1024 * 1024
-"""A run writes so much at most, in UTF-8."""
 PATH_CHARACTERS = 300
 """So much of a refused path is kept."""
 

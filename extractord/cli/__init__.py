@@ -27,6 +27,10 @@ COMMANDS = {
     "runs": "extractord.cli.runs:app",
     "context": "extractord.cli.context:context",
     "memories": "extractord.cli.memories:app",
+    "review": "extractord.cli.review:app",
+    "undo": "extractord.cli.undo:undo",
+    "audit": "extractord.cli.audit:app",
+    "project": "extractord.cli.projects:app",
     "config": "extractord.cli.settings:app",
     "bench": "extractord.cli.bench:app",
 }

@@ -38,7 +38,7 @@ def context(
     settings = load_settings()
     found = project_of(settings, project)
     wanted = [root_of(kind, found) for kind in kinds_of(found)]
-    with looked_at(settings) as (roots, there):
+    with looked_at(settings) as (roots, there, _):
         names = [root for root in wanted if root in there]
         block = context_block(roots, names, settings.memory_dir, found.directory)
     if json:

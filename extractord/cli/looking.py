@@ -9,16 +9,15 @@ from pathlib import Path
 
 from extractord.config import Settings, platform_surroundings
 from extractord.core.records import Project
-from extractord.core.survey import USER_ROOT
 from extractord.edges import projects
 from extractord.edges.folder import Folder
 from extractord.edges.ledger import Ledger
-from extractord.edges.store.roots import Roots
+from extractord.edges.store.roots import Roots, names_of
 
 
 @contextmanager
-def looked_at(settings: Settings) -> Iterator[tuple[Roots, tuple[str, ...]]]:
-    """Given the settings, yield the roots and the names of those that are there; nothing is made."""
+def looked_at(settings: Settings) -> Iterator[tuple[Roots, tuple[str, ...], Ledger]]:
+    """Given the settings, yield the roots, the names of those there are, and the ledger; nothing is made."""
     _, home, _ = platform_surroundings()
     memory = settings.memory_dir
     with ExitStack() as stack:
@@ -31,7 +30,7 @@ def looked_at(settings: Settings) -> Iterator[tuple[Roots, tuple[str, ...]]]:
                 stack.callback(folders[root].close)
             return folders[root]
 
-        yield Roots(folder, ledger.versions), _names(memory)
+        yield Roots(folder, ledger.versions), names_of(memory), ledger
 
 
 def project_of(settings: Settings, directory: Path | None) -> Project:
@@ -44,11 +43,3 @@ def project_of(settings: Settings, directory: Path | None) -> Project:
         home=home,
         tmp=tempfile.gettempdir(),
     )
-
-
-def _names(memory: Path) -> tuple[str, ...]:
-    found = [USER_ROOT] if (memory / USER_ROOT).is_dir() else []
-    below = memory / "projects"
-    if below.is_dir():
-        found += sorted(f"projects/{place.name}" for place in below.iterdir() if place.is_dir())
-    return tuple(found)

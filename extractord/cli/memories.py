@@ -1,4 +1,4 @@
-"""`memories list` and `show`: what is kept, and how far it can be believed."""
+"""`memories`: what is kept, how far it can be believed, and a person's say over it."""
 
 from __future__ import annotations
 
@@ -10,18 +10,22 @@ from typing import Annotated
 import msgspec
 from cyclopts import App, Parameter
 
-from extractord.cli.looking import looked_at, project_of
-from extractord.config import Settings, load_settings
+from extractord.cli import keeping
+from extractord.cli.choosing import Row, chosen, one_of, rows_of
+from extractord.cli.looking import looked_at
+from extractord.cli.writing import printable
+from extractord.config import load_settings
 from extractord.core.changeset import decode
 from extractord.core.memory import utc
-from extractord.core.survey import Surveyed, kinds_of, root_of
-from extractord.edges.store.roots import Roots
-from extractord.errors import UsageError
 
 app = App(name="memories", help="What is kept about the person and their projects.")
+app.command(keeping.history)
+app.command(keeping.restore)
+app.command(keeping.edit)
+app.command(keeping.forget)
+app.command(keeping.pin)
 
 Json = Annotated[bool, Parameter(name="--json", negative=())]
-Row = tuple[str, Surveyed]
 
 
 @app.command(name="list")
@@ -36,8 +40,8 @@ def list_(*, project: Path | None = None, json: Json = False) -> None:
         One object a line.
     """
     settings = load_settings()
-    with looked_at(settings) as (roots, there):
-        rows = rows_of(roots, _chosen(settings, there, project))
+    with looked_at(settings) as (roots, there, _):
+        rows = rows_of(roots, chosen(settings, there, project))
     if json:
         for row in rows:
             print(msgspec.json.encode(as_json(row)).decode())
@@ -59,32 +63,13 @@ def show(memory: str, *, project: Path | None = None, json: Json = False) -> Non
         One object, the text included.
     """
     settings = load_settings()
-    with looked_at(settings) as (roots, there):
-        root, row = one_of(rows_of(roots, _chosen(settings, there, project)), memory)
+    with looked_at(settings) as (roots, there, _):
+        root, row = one_of(rows_of(roots, chosen(settings, there, project)), memory)
         raw = roots.raw(root, row.path) or b""
     if json:
         print(msgspec.json.encode({**as_json((root, row)), "text": decode(row.path, raw)}).decode())
     else:
         sys.stdout.write(decode(row.path, raw))
-
-
-def rows_of(roots: Roots, names: tuple[str, ...]) -> list[Row]:
-    """Given roots, return every memory in them with its root's name."""
-    return [(root, row) for root in names for row in roots.survey(root)]
-
-
-def one_of(rows: list[Row], wanted: str) -> Row:
-    """Given memories, return the one that is meant. Raise UsageError where it is none or several."""
-    found = [row for row in rows if wanted in (f"{row[0]}/{row[1].path}", row[1].path, row[1].name)]
-    exact = [row for row in found if wanted == f"{row[0]}/{row[1].path}"]
-    match exact or found:
-        case [row]:
-            return row
-        case []:
-            raise UsageError(f"no memory is called {wanted!r}: `extractord memories list` names them")
-        case several:
-            places = ", ".join(f"{root}/{row.path}" for root, row in several)
-            raise UsageError(f"{wanted!r} may be any of: {places}")
 
 
 def as_json(row: Row) -> dict[str, object]:
@@ -106,14 +91,6 @@ def as_json(row: Row) -> dict[str, object]:
     }
 
 
-def _chosen(settings: Settings, there: tuple[str, ...], project: Path | None) -> tuple[str, ...]:
-    if project is None:
-        return there
-    found = project_of(settings, project)
-    wanted = [root_of(kind, found) for kind in kinds_of(found)]
-    return tuple(root for root in there if root in wanted)
-
-
 def _table(rows: list[Row]) -> None:
     from rich.console import Console  # noqa: PLC0415 - only a person needs a table
     from rich.markup import escape  # noqa: PLC0415
@@ -122,7 +99,9 @@ def _table(rows: list[Row]) -> None:
     if not rows:
         print("nothing is kept yet")
         return
-    table = Table("memory", "type", "trust", "says", box=None, pad_edge=False)
+    table = Table(box=None, pad_edge=False)
+    for name in ("memory", "type", "trust", "says"):
+        table.add_column(name, overflow="fold")
     for root, row in rows:
         says = f"cannot be read: {row.fault}" if row.fault else row.description or row.title
         if row.withheld:
@@ -130,10 +109,5 @@ def _table(rows: list[Row]) -> None:
         trust = row.trust.word if row.trust is not None else ""
         trust += ", foreign" if row.foreign else ""
         cells = (f"{root}/{row.path}", row.type, trust + (", pinned" if row.pinned else ""), says)
-        table.add_row(*(escape(_printable(cell)) for cell in cells))
+        table.add_row(*(escape(printable(cell)) for cell in cells))
     Console().print(table)
-
-
-def _printable(text: str) -> str:
-    """The text without what a terminal would obey."""
-    return "".join(char if char.isprintable() else "�" for char in text)

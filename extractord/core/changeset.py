@@ -18,6 +18,11 @@ from extractord.policy.requests import Found, PathFacts, RootKind
 INDEX = "MEMORY.md"
 """The index of a root, which is derived and no memory."""
 
+FILES_A_RUN = 50
+"""A run changes so many memories at most."""
+BYTES_A_RUN = 1024 * 1024
+"""A run writes so much at most, in UTF-8."""
+
 Trial = tuple[RootKind, str, str | None]
 """Root, path and the text that it would have, None for a removal."""
 

@@ -20,6 +20,7 @@ from extractord.core.records import (
     Tool,
     Usage,
 )
+from extractord.core.surveyed import Surveyed
 from extractord.core.versions import Current, Held, Intent, Placed, Proof, Tombstone, Version
 from extractord.core.wire import Start
 from extractord.policy.requests import PathFacts, RootKind, Trust
@@ -452,8 +453,57 @@ class Versions(Protocol):
         """What is held in a state, oldest first."""
         ...
 
-    def settle(self, held: int, state: str) -> None:
-        """What was held is `accepted` or `rejected`."""
+    def settle(self, held: int, state: str) -> bool:
+        """What was held is `accepted` or `rejected`; False where that was decided before."""
+        ...
+
+
+class Surveys(Protocol):
+    """What the files of a root said when they were last read, so that only changed ones are read again."""
+
+    def known(self, root: str, law: str) -> Mapping[str, tuple[int, Surveyed]]:
+        """Inode and row, by path, of each file of a root that this very law judged."""
+        ...
+
+    def keep(self, root: str, law: str, rows: Iterable[tuple[int, Surveyed]]) -> None:
+        """From now on this is what these files say."""
+        ...
+
+    def forget(self, root: str, paths: Iterable[str]) -> None:
+        """These files are gone."""
+        ...
+
+
+class Home(Struct, frozen=True, kw_only=True):
+    """A project as its sessions named it."""
+
+    slug: str
+    identity: str
+    directory: str
+    sessions: int
+
+
+class Rehoming(Protocol):
+    """A root that gets another name: everything that the ledger knows of it follows."""
+
+    def homes(self) -> tuple[Home, ...]:
+        """Every project that a session was found in, by its folder."""
+        ...
+
+    def begin_move(self, old: str, new: str, project: Project) -> None:
+        """An intent to give the root `old` the name `new`, since it belongs to that project."""
+        ...
+
+    def open_moves(self) -> tuple[tuple[str, str, Project], ...]:
+        """Moves that were neither done nor undone: what a crash left."""
+        ...
+
+    def end_move(self, old: str) -> None:
+        """The move did not come about."""
+        ...
+
+    def move(self, old: str, new: str, project: Project) -> None:
+        """The root has its new name: so has all that is known of it, and its sessions belong there."""
         ...
 
 
@@ -478,6 +528,16 @@ class Ledger(Protocol):
     @property
     def versions(self) -> Versions:
         """What is known about memories."""
+        ...
+
+    @property
+    def surveys(self) -> Surveys:
+        """What memories said when they were last read."""
+        ...
+
+    @property
+    def rehoming(self) -> Rehoming:
+        """Where projects are."""
         ...
 
     def transaction(self) -> AbstractContextManager[None]:

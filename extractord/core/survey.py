@@ -2,46 +2,16 @@
 
 from __future__ import annotations
 
-from msgspec import Struct
-
 from extractord.core.changeset import decode, digest
-from extractord.core.index import Listed
 from extractord.core.memory import Malformed, parse
 from extractord.core.records import Project
+from extractord.core.surveyed import Surveyed
 from extractord.errors import StoreError
-from extractord.policy.requests import RootKind, Trust
+from extractord.policy.requests import RootKind
+
+__all__ = ["USER_ROOT", "Surveyed", "at_fault", "kind_of", "kinds_of", "root_of", "stem", "survey"]
 
 USER_ROOT = "user"
-
-
-class Surveyed(Struct, frozen=True, kw_only=True):
-    """One Markdown file of a root, as a list or the brief's manifest names it."""
-
-    path: str
-    size: int
-    """Bytes."""
-    mtime_ns: int
-    sha256: str = ""
-    """Of the bytes; empty where they could not be read."""
-    name: str = ""
-    title: str = ""
-    """The name, else the first heading, else the file's name."""
-    description: str = ""
-    type: str = ""
-    trust: Trust | None = None
-    """Of these very bytes; None where the file is at fault."""
-    foreign: bool = False
-    """The ledger does not know these bytes: a person or another program wrote them."""
-    pinned: bool = False
-    withheld: str = ""
-    """Why it is in no index, brief or injection until a person accepts it."""
-    fault: str = ""
-    """Why it cannot be used: a sentence that names the file."""
-
-    @property
-    def listed(self) -> Listed:
-        """The memory as the index names it."""
-        return Listed(path=self.path, title=self.title, hook=self.description, fault=self.fault)
 
 
 def kinds_of(project: Project) -> tuple[RootKind, ...]:

@@ -19,6 +19,7 @@ from msgspec import Struct
 from extractord.errors import AlreadyRunning, ConfigError, StoreError
 
 MARKER = ".extractord"
+EXCLUDED = "excluded.json"
 _LOCK_TRIES = 5
 _LOCK_WAIT_S = 0.05
 
@@ -119,8 +120,37 @@ class State:
             with _beside(memory / MARKER, self._mark()) as made:
                 made.replace(memory / MARKER)
 
+    def excluded(self) -> tuple[str, ...]:
+        """Directories that a person excluded; kept beside the ledger, since they must outlive it."""
+        return excluded_in(self.directory)
+
+    def exclude(self, directory: str, *, excluded: bool) -> None:
+        """From now on the sessions of a directory are never read, or are read again."""
+        kept = [each for each in self.excluded() if each != directory]
+        if excluded:
+            kept.append(directory)
+        place = self.directory / EXCLUDED
+        with _in_words(place, ConfigError), _beside(place, msgspec.json.encode(kept) + b"\n") as made:
+            made.replace(place)
+
     def _mark(self) -> bytes:
         return f"{self.identity.id}\n".encode()
+
+
+def excluded_in(directory: Path) -> tuple[str, ...]:
+    """Given a state directory, return the directories that are excluded there.
+
+    Raise ConfigError where that cannot be read: what was excluded must not be read by mistake.
+    """
+    place = directory / EXCLUDED
+    if not os.path.lexists(place):
+        return ()
+    with _in_words(place, ConfigError):
+        raw = place.read_bytes()
+    try:
+        return msgspec.json.decode(raw, type=tuple[str, ...])
+    except msgspec.MsgspecError as error:
+        raise ConfigError(f"{place} is damaged ({error}): mend it, a JSON list of directories") from error
 
 
 def daemon_of(directory: Path) -> Daemon | None:

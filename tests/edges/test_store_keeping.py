@@ -52,13 +52,13 @@ def test_a_version_is_restored_as_confirmed(house: House) -> None:
     keeping = Keeping(house.store)
     first = house.project.files["deploys.md"]
     keeping.forget(SHOP_ROOT, "deploys.md")
-    keeping.restore(SHOP_ROOT, "deploys.md", digest(first))
+    keeping.restore(SHOP_ROOT, "deploys.md", digest(first), attended=True)
     assert house.project.files["deploys.md"] == first
     assert house.ledger.versions.current(SHOP_ROOT)["deploys.md"] == Current(
         sha256=digest(first), trust=Trust.CONFIRMED
     )
     with pytest.raises(UsageError, match="has no version"):
-        keeping.restore(SHOP_ROOT, "deploys.md", "0" * 64)
+        keeping.restore(SHOP_ROOT, "deploys.md", "0" * 64, attended=True)
 
 
 def test_a_pinned_memory_is_changed_by_no_run_until_it_is_unpinned(house: House) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from datetime import datetime
 from pathlib import Path
 from typing import Self
 
@@ -13,8 +14,10 @@ from extractord.edges.ledger import owners, schema
 from extractord.edges.ledger.audit import Audit
 from extractord.edges.ledger.connection import transaction
 from extractord.edges.ledger.ranges import Ranges
+from extractord.edges.ledger.rehoming import Rehoming
 from extractord.edges.ledger.runs import Runs
 from extractord.edges.ledger.standing import Standing
+from extractord.edges.ledger.surveys import Surveys
 from extractord.edges.ledger.versions import Versions
 
 __all__ = ["Ledger"]
@@ -30,6 +33,8 @@ class Ledger:
         self.audit = Audit(connection)
         self.standing = Standing(connection, lives)
         self.versions = Versions(connection)
+        self.surveys = Surveys(connection)
+        self.rehoming = Rehoming(connection)
 
     @classmethod
     def open(cls, state_dir: Path, *, readonly: bool = False) -> Self:
@@ -45,6 +50,11 @@ class Ledger:
         state_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
         return cls(schema.open_file(path))
 
+    @staticmethod
+    def set_aside(state_dir: Path, now: datetime) -> Path:
+        """Given the state directory, move a damaged ledger out of the way; return where it is kept."""
+        return schema.set_aside(state_dir / schema.NAME, now)
+
     @classmethod
     def in_memory(cls) -> Self:
         """Return an empty ledger that is gone when it is closed."""
@@ -53,6 +63,10 @@ class Ledger:
     def transaction(self) -> AbstractContextManager[None]:
         """All or nothing, durable at its end; one inside another joins it. Never await inside."""
         return transaction(self._connection)
+
+    def check(self) -> None:
+        """Look through the whole file. Raise DamagedLedgerError where it is unsound."""
+        schema.check(self._connection)
 
     def present(self) -> Owner:
         """The process that asks, as the owner of its claims."""

@@ -44,8 +44,9 @@ def translated(place: str) -> Iterator[None]:
         if type(error) is not sqlite3.DatabaseError:
             raise
         raise DamagedLedgerError(
-            f"{place} is damaged ({error}) and was left as it is: move it aside, and put a copy of it "
-            f"from a backup in its place, or start with none; the memories themselves are not in it"
+            f"{place} is damaged ({error}) and was left as it is: put a copy of it from a backup in its "
+            f"place, or start `extractord run`, which sets it aside and begins a new one; the memories "
+            f"themselves are not in it"
         ) from error
 
 

@@ -8,16 +8,20 @@ import sqlite3
 import stat
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
+from datetime import datetime
 from pathlib import Path
 
-from extractord.edges.ledger import audit, ranges, runs, versions
-from extractord.edges.ledger.connection import BUSY_S, transaction, translated
+from extractord.edges.ledger import audit, ranges, rehoming, runs, surveys, versions
+from extractord.edges.ledger.connection import BUSY_S, place, transaction, translated
 from extractord.errors import DamagedLedgerError, LedgerError
 
 Step = tuple[str, ...]
 
 # The schema version is the number of steps done. A released step is never edited: add one.
-STEPS: tuple[Step, ...] = ((*ranges.SCHEMA, *runs.SCHEMA, *audit.SCHEMA, *versions.SCHEMA),)
+STEPS: tuple[Step, ...] = (
+    (*ranges.SCHEMA, *runs.SCHEMA, *audit.SCHEMA, *versions.SCHEMA),
+    (*surveys.SCHEMA, *rehoming.SCHEMA),
+)
 
 NAME = "ledger.db"
 
@@ -60,6 +64,29 @@ def open_to_read(path: Path, steps: Sequence[Step] = STEPS) -> sqlite3.Connectio
             if not unwritable or path.with_name(f"{path.name}-wal").exists():
                 raise
             return _read(path, "?immutable=1", steps)
+
+
+def check(connection: sqlite3.Connection) -> None:
+    """Given a connection, look through the whole file. Raise DamagedLedgerError where it is unsound."""
+    where = place(connection)
+    with translated(where):
+        (found,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+    if found != "ok":
+        raise DamagedLedgerError(f"{where} is damaged ({found.splitlines()[-1]})")
+
+
+def set_aside(path: Path, now: datetime) -> Path:
+    """Given the path of a damaged ledger, rename it with what belongs to it; return its new path.
+
+    The journal goes first: a new ledger must never be taken for the one that it belongs to.
+    """
+    aside = path.with_name(f"{path.name}.damaged-{now:%Y%m%dT%H%M%S}-{secrets.token_hex(2)}")
+    with translated(str(path)):
+        for end in ("-shm", "-wal", ""):
+            with suppress(FileNotFoundError):
+                path.with_name(path.name + end).rename(aside.with_name(aside.name + end))
+        _sync(path.parent)
+    return aside
 
 
 def blank(steps: Sequence[Step] = STEPS) -> sqlite3.Connection:

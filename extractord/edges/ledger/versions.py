@@ -210,9 +210,12 @@ class Versions:
             for number, key, run, at, changes, where in rows
         )
 
-    def settle(self, held: int, state: str) -> None:
-        """What was held is `accepted` or `rejected`."""
-        self._connection.execute("UPDATE held SET state = ? WHERE id = ?", (state, held))
+    def settle(self, held: int, state: str) -> bool:
+        """What was held is `accepted` or `rejected`; False where that was decided before."""
+        cursor = self._connection.execute(
+            "UPDATE held SET state = ? WHERE id = ? AND state = 'waiting'", (state, held)
+        )
+        return cursor.rowcount == 1
 
     def _drop(self, shas: Iterable[str | None]) -> None:
         needed = {

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from extractord.edges.store.committing import Committed
 from extractord.edges.store.keeping import Keeping, Undone
+from extractord.edges.store.reviewing import Reviewing, standings, withheld
 from extractord.edges.store.store import Store
 from extractord.edges.store.weighing import Context
 
-__all__ = ["Committed", "Context", "Keeping", "Store", "Undone"]
+__all__ = ["Committed", "Context", "Keeping", "Reviewing", "Store", "Undone", "standings", "withheld"]

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 
 from msgspec import structs
 
-from extractord.core.changeset import digest
+from extractord.core.changeset import decode, digest
+from extractord.core.memory import Malformed, parse
+from extractord.core.restamping import restamped
 from extractord.core.versions import Current, Tombstone, Version
 from extractord.edges.store.placing import Placement
 from extractord.edges.store.store import PERSON, Store
@@ -54,14 +56,29 @@ class Keeping:
         """Return every version of a memory, oldest first."""
         return self._versions.history(root, path)
 
-    def restore(self, root: str, path: str, sha256: str) -> None:
-        """Put a version back in its place, `confirmed`: a person chose it."""
+    def restore(self, root: str, path: str, sha256: str, *, attended: bool) -> None:
+        """Put a version back in its place: `confirmed` where a person chose it, else as it was."""
         raw = self._versions.content(sha256)
-        if raw is None or sha256 not in {version.sha256 for version in self.history(root, path)}:
+        version = next((one for one in reversed(self.history(root, path)) if one.sha256 == sha256), None)
+        if raw is None or version is None:
             raise UsageError(f"{root}/{path} has no version {sha256[:12]}")
-        current = Current(sha256=sha256, trust=Trust.CONFIRMED)
+        current = Current(sha256=sha256, trust=Trust.CONFIRMED) if attended else _current(version)
         there = self._store.roots.raw(root, path)
         self._store.place([Placement(root, path, there, raw, current)], PERSON, "restore")
+
+    def edit(self, root: str, path: str, before: bytes, text: str, *, attended: bool) -> None:
+        """Given the bytes that a person saw, without stamps, put the person's text in their place.
+
+        Stamps that were there stay, with the new trust and time. Raise UsageError for a text that
+        could not be read again.
+        """
+        memory = parse(text)
+        if isinstance(memory, Malformed):
+            raise UsageError(f"{root}/{path}: {memory.reason}")
+        trust = Trust.CONFIRMED if attended else Trust.INFERRED
+        after = restamped(decode(path, before), text, self._store.clock(), trust).encode()
+        current = Current(sha256=digest(after), trust=trust, foreign=not attended)
+        self._store.place([Placement(root, path, before, after, current)], PERSON, "edit")
 
     def pin(self, root: str, path: str, *, pinned: bool) -> None:
         """Pin a memory, so that no run changes it, or unpin it."""
@@ -110,12 +127,17 @@ class Keeping:
         after = self._versions.content(last.sha256)
         if after is None:
             raise StoreError(f"{version.root}/{version.path}: the version before was purged")
-        current = Current(
-            sha256=last.sha256,
-            trust=Trust.INFERRED if last.trust is None else last.trust,
-            foreign=last.by == PERSON and last.trust is not Trust.CONFIRMED,
-        )
+        current = _current(last)
         return Placement(version.root, version.path, raw, after, current)
+
+
+def _current(version: Version) -> Current:
+    """A version as the ledger knew it."""
+    return Current(
+        sha256=version.sha256 or "",
+        trust=Trust.INFERRED if version.trust is None else version.trust,
+        foreign=version.by == PERSON and version.trust is not Trust.CONFIRMED,
+    )
 
 
 def _places(placements: Sequence[Placement]) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
@@ -13,7 +14,7 @@ from extractord.core.ports import Ledger
 from extractord.core.survey import Surveyed, survey
 from extractord.core.versions import Current, Intent, Placed, Proof
 from extractord.edges.store.roots import INDEX_BYTES, Roots, listed
-from extractord.errors import StoreError
+from extractord.errors import ExtractordError
 from extractord.policy.requests import Found
 
 
@@ -41,7 +42,7 @@ class Placing:
     ) -> None:
         """Write and remove files, rewrite the indexes, and tell the ledger; `also` joins its transaction.
 
-        A fault on the way puts everything back. Raise StoreError, with every root as it was.
+        A fault on the way puts everything back, and is raised with every root as it was.
         """
         versions = self._ledger.versions
         files = [*placements, *self._indexes(placements)]
@@ -52,19 +53,23 @@ class Placing:
         try:
             for file in sorted(files, key=lambda file: (file.path == INDEX, file.after is None)):
                 self._put(file.root, file.path, file.after)
-        except StoreError:
-            self._take_back(intent)
+            with self._ledger.transaction():
+                for file in placements:
+                    self._tell(file, by, now)
+                also()
+                versions.end(number)
+        except ExtractordError:
+            with suppress(ExtractordError):  # what cannot be put back now is when the lock is next had
+                self._take_back(intent)
             raise
-        with self._ledger.transaction():
-            for file in placements:
-                versions.set_current(file.root, file.path, file.current)
-                versions.prove(file.root, file.path, file.proofs)
-                trust = file.current.trust if file.current else None
-                versions.note(
-                    file.root, file.path, None if file.after is None else digest(file.after), by, trust, now
-                )
-            also()
-            versions.end(number)
+
+    def _tell(self, file: Placement, by: str, now: datetime) -> None:
+        """Let the ledger know what stands at a place from now on."""
+        versions, after = self._ledger.versions, file.after
+        versions.set_current(file.root, file.path, file.current)
+        versions.prove(file.root, file.path, file.proofs)
+        trust = file.current.trust if file.current else None
+        versions.note(file.root, file.path, None if after is None else digest(after), by, trust, now)
 
     def recover(self, now: datetime) -> int:
         """Undo what a crash left half done; return how many intents that were."""

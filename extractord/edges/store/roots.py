@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from msgspec import structs
 
@@ -12,7 +13,7 @@ from extractord.core.foreign import LAW, objection
 from extractord.core.index import Listed
 from extractord.core.memory import unstamp
 from extractord.core.ports import Folder, Versions
-from extractord.core.survey import Surveyed, at_fault, survey
+from extractord.core.survey import USER_ROOT, Surveyed, at_fault, survey
 from extractord.core.versions import Current
 from extractord.errors import StoreError
 from extractord.policy.requests import Found, PathFacts, Trust
@@ -131,6 +132,19 @@ def _standing(bare: Surveyed, current: Current | None) -> Surveyed:
 def listed(rows: Sequence[Surveyed]) -> list[Listed]:
     """Given a survey, return what belongs in the index, oldest first."""
     return [row.listed for row in sorted(rows, key=lambda row: (row.mtime_ns, row.path)) if not row.withheld]
+
+
+def names_of(memory: Path) -> tuple[str, ...]:
+    """Given the memory directory, return the names of the roots that are there, the user's first."""
+    found = [USER_ROOT] if (memory / USER_ROOT).is_dir() else []
+    below = memory / "projects"
+    if below.is_dir():
+        found += sorted(
+            f"projects/{place.name}"
+            for place in below.iterdir()
+            if place.is_dir() and not place.is_symlink() and not place.name.startswith(".")
+        )
+    return tuple(found)
 
 
 def path_facts(facts: PathFacts, text: str | None, row: Surveyed | None) -> PathFacts:

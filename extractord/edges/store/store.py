@@ -14,14 +14,14 @@ from extractord.core.survey import Surveyed, kinds_of, root_of
 from extractord.core.versions import Current, Tombstone
 from extractord.edges.store.burying import Burying
 from extractord.edges.store.committing import Committed, Committing
-from extractord.edges.store.lock import locked
+from extractord.edges.store.lock import locked, sync_folder
 from extractord.edges.store.noticing import PERSON, Noticing
 from extractord.edges.store.placing import Placement, Placing
-from extractord.edges.store.roots import Roots
+from extractord.edges.store.roots import Roots, names_of
 from extractord.edges.store.secrets import find_secret
 from extractord.edges.store.tombstones import Register
 from extractord.edges.store.weighing import Context, Weighing
-from extractord.errors import ConflictError
+from extractord.errors import ConflictError, StoreError, UsageError
 from extractord.policy.requests import RunFacts, Trust
 
 __all__ = ["PERSON", "Store"]
@@ -51,15 +51,20 @@ class Store:
         self._placing = Placing(self.roots, ledger)
         self.burying = Burying(ledger.versions, Register(register), identity_key)
         self._noticing = Noticing(self.roots, ledger, self.burying)
+        self.weighing = Weighing(self.roots, ledger.versions, identity_key, find_secret)
         self._committing = Committing(
             roots=self.roots,
             ledger=ledger,
             noticing=self._noticing,
-            weighing=Weighing(self.roots, ledger.versions, identity_key, find_secret),
+            weighing=self.weighing,
             placing=self._placing,
             burying=self.burying,
             redact=redact,
         )
+
+    def names(self) -> tuple[str, ...]:
+        """Return the names of the roots that are there, the user's first."""
+        return names_of(self._memory)
 
     def survey(self, root: str) -> tuple[Surveyed, ...]:
         """Return a row for each memory of a root, sorted by path; changes nothing."""
@@ -79,6 +84,13 @@ class Store:
         with self._locked() as recovered:
             self.burying.level()
             return recovered
+
+    def rebuild(self, aside: str) -> None:
+        """The ledger is new and the old one `aside`: what that had begun and not ended is swept away."""
+        with self._locked():
+            for root in self.names():
+                self.roots.folder(root).sweep()
+            self.ledger.audit.note("rebuilt", PERSON, {"aside": aside}, self.clock())
 
     def notice(self, roots: Iterable[str]) -> tuple[str, ...]:
         """Keep what people wrote, renamed and deleted, and bring the indexes up to date.
@@ -133,11 +145,17 @@ class Store:
             return Committed(outcome=Outcome.FAILED, reason="busy")
 
     def place(
-        self, placements: Sequence[Placement], by: str, kind: str, stones: Sequence[Tombstone] = ()
+        self,
+        placements: Sequence[Placement],
+        by: str,
+        kind: str,
+        stones: Sequence[Tombstone] = (),
+        settle: Callable[[], None] = lambda: None,
     ) -> None:
         """Carry out what a person decided (accept, forget, restore, edit), by compare-and-swap.
 
-        Raise ConflictError, with nothing written, where a file is not as `before` says.
+        `settle` joins its transaction. Raise ConflictError, with nothing written, where a file is
+        not as `before` says.
         """
         now = self.clock()
         with self._locked():
@@ -151,11 +169,44 @@ class Store:
             def also() -> None:
                 self.ledger.versions.bury(stones)
                 self.ledger.audit.note(kind, by, {"paths": files}, now)
+                settle()
 
             self._placing.carry_out(by, placements, now, also)
             self.burying.register(stones)
 
+    def move(self, old: str, new: str, project: Project) -> None:
+        """Give a project's root another name, with all that is known of it.
+
+        Raise UsageError where there is nothing to move, or something stands there already.
+        """
+        with self._locked():
+            source, target = self._memory / old, self._memory / new
+            if not source.is_dir():
+                raise UsageError(f"{old} has no memories: `extractord project list` names those that have")
+            if target.exists():
+                raise UsageError(f"{new} has memories already: move its files by hand, or put it aside first")
+            rehoming = self.ledger.rehoming
+            rehoming.begin_move(old, new, project)
+            try:
+                source.rename(target)
+                sync_folder(target.parent)
+            except OSError as error:
+                rehoming.end_move(old)
+                raise StoreError(f"{source} cannot be moved: {error.strerror}") from error
+            self._finish_moves()
+
+    def _finish_moves(self) -> None:
+        """Tell the ledger of roots that have another name now; drop moves that did not come about."""
+        for old, new, project in self.ledger.rehoming.open_moves():
+            with self.ledger.transaction():
+                if (self._memory / new).is_dir() and not (self._memory / old).exists():
+                    self.ledger.rehoming.move(old, new, project)
+                    self.ledger.audit.note("move", PERSON, {"old": old, "new": new}, self.clock())
+                else:
+                    self.ledger.rehoming.end_move(old)
+
     @contextmanager
     def _locked(self) -> Iterator[int]:
         with locked(self._memory):
+            self._finish_moves()
             yield self._placing.recover(self.clock())

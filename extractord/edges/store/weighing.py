@@ -13,9 +13,10 @@ from extractord.core.foreign import LAW, virtual_path
 from extractord.core.memory import Malformed, Memory, parse, unstamp
 from extractord.core.ports import Owner, Versions
 from extractord.core.records import Change, Project, Shown
-from extractord.core.survey import Surveyed, root_of, stem
+from extractord.core.survey import Surveyed, kind_of, root_of, stem
 from extractord.core.trust import Finding, assess
-from extractord.core.versions import Proof
+from extractord.core.versions import HeldChange, Proof
+from extractord.edges.store.restraint import Sayings, too_much
 from extractord.edges.store.roots import Roots, path_facts
 from extractord.edges.store.tombstones import blocking, fingerprint, prove
 from extractord.errors import StoreError
@@ -85,7 +86,9 @@ class Weighing:
         names = {kind: root_of(kind, context.project) for kind in RootKind}
         if not context.project.is_project:
             del names[RootKind.PROJECT]
-        rows = {kind: {row.path: row for row in self._roots.survey(root)} for kind, root in names.items()}
+        surveys = {kind: self._roots.survey(root) for kind, root in names.items()}
+        rows = {kind: {row.path: row for row in survey} for kind, survey in surveys.items()}
+        sayings = Sayings({names[kind]: survey for kind, survey in surveys.items()})
         run = RunFacts(
             trust=Trust.UNTRUSTED,
             memories={kind: len(rows.get(kind, {})) for kind in RootKind},
@@ -94,6 +97,9 @@ class Weighing:
         window = index_words(context.shown)
         removals: Counter[RootKind] = Counter()
         weighed: list[Weighed] = []
+        for change in changes:
+            if change.text is None:
+                sayings.forget(virtual_path(names.get(change.root, ""), change.path))
         for change in changes:
             row = rows.get(change.root, {}).get(change.path)
             found = self._look(change, names.get(change.root), context)
@@ -106,10 +112,50 @@ class Weighing:
             finding = assess(change, window, found.before, row.trust if row else None)
             facts = replace(run, trust=finding.trust, reason=finding.reason, removals=dict(removals))
             verdict = self._judge(found, row, facts, [one.change for one in weighed])
-            if context.mode == "ask" and isinstance(verdict, Allow):
-                verdict = Hold("ask", "Every change waits for a person's review.")
+            if isinstance(verdict, Allow):
+                verdict = self._restrain(found, sayings, weighed, context)
             weighed.append(replace(found, finding=finding, verdict=verdict))
         return weighed
+
+    def judge(
+        self,
+        change: Change | HeldChange,
+        root: str,
+        before: str | None,
+        row: Surveyed | None,
+        run: RunFacts,
+        created: Sequence[str] = (),
+    ) -> Verdict:
+        """Given a change and what stands at its place, return the stricter of law and detect-secrets.
+
+        `created` are the paths that the same change-set adds below the same root.
+        """
+        virtual = virtual_path(root, change.path)
+        facts = PathFacts()
+        if run.has_project or kind_of(root) is RootKind.USER:
+            facts = path_facts(self._roots.folder(root).facts(change.path), before, row)
+        facts = replace(facts, twin=facts.twin or twin(change.path, created))
+        request = Remove((virtual,)) if change.text is None else Write(virtual, change.text)
+        verdict = judge(request, Facts(paths={virtual: facts}, run=run), LAW)
+        if change.text is None or isinstance(verdict, Deny):
+            return verdict
+        secret = self._find_secret(change.text)
+        if secret is not None:
+            return Deny("secret", f"detect-secrets found a credential ({secret}). Leave it out.")
+        return verdict
+
+    def _restrain(
+        self, found: Weighed, sayings: Sayings, weighed: Sequence[Weighed], context: Context
+    ) -> Verdict:
+        """What stands against an allowed change because of what else there is: of the run, of its roots."""
+        change = found.change
+        kept = [one.change.text for one in weighed if not isinstance(one.verdict, Deny)]
+        verdict = too_much([*kept, change.text])
+        if isinstance(verdict, Allow) and change.text is not None and found.raw is None:
+            verdict = sayings.repeats(virtual_path(found.root, change.path), change.text)
+        if isinstance(verdict, Allow) and context.mode == "ask":
+            verdict = Hold("ask", "Every change waits for a person's review.")
+        return verdict
 
     def _look(self, change: Change, root: str | None, context: Context) -> Weighed | str:
         """The change with what stands at its place; a conflict's path; Deny where nobody can tell."""
@@ -146,19 +192,10 @@ class Weighing:
     ) -> Verdict:
         """The strictest of the law, detect-secrets and the tombstones."""
         change = found.change
-        virtual = virtual_path(found.root, change.path)
-        facts = PathFacts()
-        if run.has_project or change.root is RootKind.USER:
-            facts = path_facts(self._roots.folder(found.root).facts(change.path), found.before, row)
         created = [one.path for one in others if one.root is change.root and one.text is not None]
-        facts = replace(facts, twin=facts.twin or twin(change.path, created))
-        request = Remove((virtual,)) if change.text is None else Write(virtual, change.text)
-        verdict = judge(request, Facts(paths={virtual: facts}, run=run), LAW)
+        verdict = self.judge(change, found.root, found.before, row, run, created)
         if change.text is None or isinstance(verdict, Deny):
             return verdict
-        secret = self._find_secret(change.text)
-        if secret is not None:
-            return Deny("secret", f"detect-secrets found a credential ({secret}). Leave it out.")
         stones = self._versions.tombstones(proof.key for proof in found.proofs)
         if blocking(stones, found.name, fingerprint(self._key, change.text), found.proofs):
             return Deny("forgotten", "A person had this forgotten; only saying it anew brings it back.")

@@ -1,0 +1,54 @@
+"""`audit show` and `verify`: what was asked, what was answered, and whether the rows still say so."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import msgspec
+from cyclopts import App, Parameter
+
+from extractord.cli.writing import printable
+from extractord.config import load_settings
+from extractord.core.memory import utc
+from extractord.core.ports import AuditRow
+from extractord.edges.ledger import Ledger
+
+app = App(name="audit", help="What was asked and answered, in rows that are only ever added.")
+
+Json = Annotated[bool, Parameter(name="--json", negative=(), help="One object a line.")]
+
+
+@app.command(name="show")
+def show(
+    subject: Annotated[str | None, Parameter(help="Only this run's rows, or `person` for people's.")] = None,
+    *,
+    limit: Annotated[int, Parameter(help="How many, newest first.")] = 50,
+    json: Json = False,
+) -> None:
+    """Show the newest rows: requests that were refused, commits, reviews, undos."""
+    with Ledger.open(load_settings().state_dir, readonly=True) as ledger:
+        rows = ledger.audit.recent(limit) if subject is None else ledger.audit.about(subject)[::-1][:limit]
+    for row in rows:
+        print(msgspec.json.encode(row).decode() if json else printable(_line(row)))
+
+
+@app.command(name="verify")
+def verify(*, json: Json = False) -> None:
+    """Follow the chain from its first row; say where it was changed or cut."""
+    with Ledger.open(load_settings().state_dir, readonly=True) as ledger:
+        rows, head = ledger.audit.verify(), ledger.audit.head()
+    if json:
+        print(msgspec.json.encode({"rows": rows, "head": head}).decode())
+    else:
+        print(f"{rows:,} rows, unbroken; the head is {head}")
+
+
+def _line(row: AuditRow) -> str:
+    detail = ", ".join(
+        f"{name}={_shown(value)}" for name, value in row.detail.items() if value not in ("", [])
+    )
+    return f"{row.id:>6}  {utc(row.at)}  {row.kind:<10} {row.subject}  {detail}"
+
+
+def _shown(value: object) -> str:
+    return " ".join(map(str, value)) if isinstance(value, list) else str(value)

@@ -1,0 +1,42 @@
+"""Which memory a person means, by its name, its path, or root and path."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from extractord.cli.looking import project_of
+from extractord.config import Settings
+from extractord.core.survey import Surveyed, kinds_of, root_of
+from extractord.edges.store.roots import Roots
+from extractord.errors import UsageError
+
+Row = tuple[str, Surveyed]
+"""A memory with its root's name."""
+
+
+def rows_of(roots: Roots, names: tuple[str, ...]) -> list[Row]:
+    """Given roots, return every memory in them with its root's name."""
+    return [(root, row) for root in names for row in roots.survey(root)]
+
+
+def one_of(rows: list[Row], wanted: str) -> Row:
+    """Given memories, return the one that is meant. Raise UsageError where it is none or several."""
+    found = [row for row in rows if wanted in (f"{row[0]}/{row[1].path}", row[1].path, row[1].name)]
+    exact = [row for row in found if wanted == f"{row[0]}/{row[1].path}"]
+    match exact or found:
+        case [row]:
+            return row
+        case []:
+            raise UsageError(f"no memory is called {wanted!r}: `extractord memories list` names them")
+        case several:
+            places = ", ".join(f"{root}/{row.path}" for root, row in several)
+            raise UsageError(f"{wanted!r} may be any of: {places}")
+
+
+def chosen(settings: Settings, there: tuple[str, ...], project: Path | None) -> tuple[str, ...]:
+    """Given the roots that are there, return those of a directory's project and the person; all without."""
+    if project is None:
+        return there
+    found = project_of(settings, project)
+    wanted = [root_of(kind, found) for kind in kinds_of(found)]
+    return tuple(root for root in there if root in wanted)

@@ -1,0 +1,85 @@
+"""A root that gets another name: everything that the ledger knows of it follows."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+
+import msgspec
+
+from extractord.core.ports import Home
+from extractord.core.records import Project
+from extractord.core.versions import HeldChange
+from extractord.edges.ledger.connection import border
+
+SCHEMA: tuple[str, ...] = (
+    "CREATE TABLE moves(old TEXT PRIMARY KEY, new TEXT NOT NULL, project TEXT NOT NULL) WITHOUT ROWID",
+)
+
+_ROOTED = ("trust", "proofs", "history", "surveys")
+
+
+@border
+class Rehoming:
+    """The port `Rehoming` over the ledger's connection."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def homes(self) -> tuple[Home, ...]:
+        """Every project that a session was found in, by its folder."""
+        rows = self._connection.execute(
+            """SELECT slug, min(identity), min(directory), count(DISTINCT agent || char(31) || session)
+               FROM projects WHERE is_project GROUP BY slug ORDER BY slug"""
+        )
+        return tuple(
+            Home(
+                slug=slug, identity=os.fsdecode(identity), directory=os.fsdecode(directory), sessions=sessions
+            )
+            for slug, identity, directory, sessions in rows
+        )
+
+    def begin_move(self, old: str, new: str, project: Project) -> None:
+        """An intent to give the root `old` the name `new`, since it belongs to that project."""
+        self._connection.execute(
+            "INSERT OR REPLACE INTO moves VALUES (?, ?, ?)",
+            (old, new, msgspec.json.encode(project).decode()),
+        )
+
+    def open_moves(self) -> tuple[tuple[str, str, Project], ...]:
+        """Moves that were neither done nor undone: what a crash left."""
+        rows = self._connection.execute("SELECT old, new, project FROM moves ORDER BY old")
+        return tuple((old, new, msgspec.json.decode(project, type=Project)) for old, new, project in rows)
+
+    def end_move(self, old: str) -> None:
+        """The move did not come about."""
+        self._connection.execute("DELETE FROM moves WHERE old = ?", (old,))
+
+    def move(self, old: str, new: str, project: Project) -> None:
+        """The root has its new name: so has all that is known of it, and its sessions belong there."""
+        for table in _ROOTED:
+            self._connection.execute(
+                f"UPDATE OR REPLACE {table} SET root = ? WHERE root = ?",  # noqa: S608 - the four above
+                (new, old),
+            )
+        held = self._connection.execute("SELECT id, changes FROM held").fetchall()
+        for number, text in held:
+            changes = msgspec.json.decode(text, type=tuple[HeldChange, ...])
+            moved = tuple(
+                msgspec.structs.replace(change, root=new) if change.root == old else change
+                for change in changes
+            )
+            if moved != changes:
+                self._connection.execute(
+                    "UPDATE held SET changes = ? WHERE id = ?", (msgspec.json.encode(moved).decode(), number)
+                )
+        self._connection.execute(
+            "UPDATE projects SET slug = ?, identity = ?, directory = ? WHERE slug = ?",
+            (
+                project.slug,
+                os.fsencode(project.identity),
+                os.fsencode(project.directory),
+                old.removeprefix("projects/"),
+            ),
+        )
+        self.end_move(old)

@@ -1,0 +1,120 @@
+"""State, ledger and store, opened together: whoever changes memories stands in it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from extractord.config import Settings, platform_surroundings
+from extractord.core.redact import redact
+from extractord.edges.folder import Folder
+from extractord.edges.ledger import Ledger
+from extractord.edges.state import State, daemon_of
+from extractord.edges.store import Store
+from extractord.edges.store.lock import locked
+from extractord.errors import DamagedLedgerError, LedgerError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Storeroom:
+    """What stands open while memories are changed."""
+
+    state: State
+    ledger: Ledger
+    store: Store
+
+
+def now() -> datetime:
+    """The one clock: aware, in the person's zone."""
+    return datetime.now().astimezone()
+
+
+def to_stderr(warning: str) -> None:
+    """Tell a person."""
+    sys.stderr.write(f"extractord: {warning}\n")
+
+
+@contextmanager
+def storeroom(
+    settings: Settings, warn: Callable[[str], None], *, serving: bool = False
+) -> Iterator[Storeroom]:
+    """Given the settings, open state, ledger and store; what a crash left is put right first.
+
+    `serving` is for the one daemon of a state, which looks through the whole ledger too. `warn` is
+    told of a damaged ledger that was set aside. Raise AlreadyRunning, ConfigError, LedgerError or
+    StoreError with what to do.
+    """
+    home = Path(platform_surroundings()[1])
+    with ExitStack() as stack:
+        state = stack.enter_context(State.open(settings.state_dir))
+        if serving:
+            state.lock()
+        Folder.create(settings.memory_dir, home).close()
+        state.claim_memory(settings.memory_dir)
+        ledger, aside = _ledger(settings, thorough=serving)
+        stack.callback(ledger.close)
+        store = _store(settings, state, ledger, home, stack)
+        store.recover()
+        if aside is not None:
+            store.rebuild(aside.name)
+            warn(
+                f"the ledger was damaged and is kept as {aside}; a new one was begun. What was forgotten "
+                "stays forgotten; every memory counts as written by hand until it is changed; the "
+                "history of memories, runs and spending, and what was held, are in the damaged file only"
+            )
+        yield Storeroom(state=state, ledger=ledger, store=store)
+
+
+def _ledger(settings: Settings, *, thorough: bool) -> tuple[Ledger, Path | None]:
+    """The ledger, and where the damaged one is that it replaces."""
+    try:
+        return _sound(settings, thorough=thorough), None
+    except DamagedLedgerError as error:
+        daemon = daemon_of(settings.state_dir)
+        if daemon is not None and daemon.pid != os.getpid():
+            raise LedgerError(f"{error}. A daemon uses it: restart it, and it begins a new ledger") from error
+    with locked(settings.memory_dir):
+        try:
+            return _sound(settings, thorough=thorough), None  # another process was first
+        except DamagedLedgerError:
+            aside = Ledger.set_aside(settings.state_dir, now())
+            return Ledger.open(settings.state_dir), aside
+
+
+def _sound(settings: Settings, *, thorough: bool) -> Ledger:
+    ledger = Ledger.open(settings.state_dir)
+    if thorough:
+        try:
+            ledger.check()
+        except LedgerError:
+            ledger.close()
+            raise
+    return ledger
+
+
+def _store(settings: Settings, state: State, ledger: Ledger, home: Path, stack: ExitStack) -> Store:
+    memory = settings.memory_dir
+    folders: dict[str, Folder] = {}
+
+    def folder(root: str) -> Folder:
+        if root not in folders:
+            if "/" in root:
+                Folder.create(memory / Path(root).parent, home).close()
+            folders[root] = Folder.create(memory / root, home)
+            stack.callback(folders[root].close)
+        return folders[root]
+
+    return Store(
+        memory,
+        folder,
+        ledger,
+        state.identity.key,
+        settings.state_dir / "tombstones.jsonl",
+        clock=now,
+        redact=lambda text: redact(text)[0],
+    )
