@@ -13,7 +13,7 @@ from pathlib import Path
 
 from watchfiles import awatch
 
-from extractord.core.transcripts.source import Source
+from extractord.core.transcripts.source import Container, Source
 
 Touched = tuple[Source, str]
 Stamp = tuple[int, int, int]
@@ -28,6 +28,8 @@ _FLOOD = 4000
 """So many changes at once may have overrun the system's buffer: look at everything."""
 _GONE: Stamp = (0, 0, 0)
 _BESIDE = ("-wal", "-shm", "-journal")
+_FRESH_NS = 20_000_000
+"""A file may change once more without a newer mtime: the clock of file systems ticks this slowly."""
 _NETWORK = frozenset(
     {"nfs", "nfs4", "cifs", "smb3", "9p", "afs", "ceph", "drvfs", "virtiofs", "vboxsf", "fuse.sshfs"}
 )
@@ -45,9 +47,9 @@ def scan(source: Source, root: str) -> dict[str, Stamp]:
         for file in files:
             path = f"{folder}/{file}"
             if source.belongs(path[len(root) + 1 :]):
-                with contextlib.suppress(OSError):
-                    state = os.stat(path)  # noqa: PTH116 - ten thousand of them
-                    found[path] = state.st_size, state.st_mtime_ns, state.st_ino
+                stamp = _stamp(path)
+                if stamp != _GONE:
+                    found[path] = stamp
     return dict(sorted(found.items(), key=lambda item: item[1][1]))
 
 
@@ -72,6 +74,7 @@ class Watch:
         self._rescan_s = rescan_s
         self._warn = warn
         self._stamps: dict[Touched, Stamp] = {}
+        self._databases: dict[Touched, list[Stamp]] = {}
 
     async def touched(self, stop: asyncio.Event) -> AsyncGenerator[tuple[Touched, ...], None]:
         """Yield transcripts that changed, oldest change first; all of them at first; end at `stop`.
@@ -155,7 +158,21 @@ class Watch:
     def _transcripts(self, paths: set[str]) -> tuple[Touched, ...]:
         """The transcripts among changed paths, and all those in changed folders."""
         found = dict.fromkeys(touched for path in sorted(paths) for touched in self._transcripts_at(path))
-        return tuple(found)
+        return tuple(touched for touched in found if self._is_news(*touched))
+
+    def _is_news(self, source: Source, path: str) -> bool:
+        """False for a database whose content is as it was when it was last reported.
+
+        SQLite as root gives a database's files to their owner each time that it opens them: that is
+        reported, so that each reading would be the cause of the next.
+        """
+        if source.container(path) is not Container.ROWS:
+            return True
+        now = [_stamp(path + ending) for ending in ("", "-wal", "-journal")]
+        before = self._databases.pop((source, path), None)
+        if time.time_ns() - max(mtime for _, mtime, _ in now) > _FRESH_NS:
+            self._databases[source, path] = now
+        return now != before
 
     def _transcripts_at(self, path: str) -> Iterator[Touched]:
         for ending in _BESIDE:
@@ -171,6 +188,14 @@ class Watch:
                         found = f"{folder}/{file}"
                         if source.belongs(found[len(root) + 1 :]):
                             yield source, found
+
+
+def _stamp(path: str) -> Stamp:
+    try:
+        state = os.stat(path)  # noqa: PTH116 - ten thousand of them
+    except OSError:
+        return _GONE
+    return state.st_size, state.st_mtime_ns, state.st_ino
 
 
 def _file_system(path: str) -> str:

@@ -148,6 +148,8 @@ class Family:
         reader = self._readers.get(path)
         if reader is None:
             reader = self._readers[path] = self.source.reader(opened(self.source, path))
+        else:
+            cut = NO_CUT  # what was there before us was cut off when the file was first read
         match container_of(self.source, path):
             case Container.LINES:
                 tail = self._tails[path] = Tail(path, cursor)
@@ -224,7 +226,8 @@ class Family:
         place = max(first.values(), default=cut.place)
         for seen in found[:place]:
             self._apply(seen, path)
-        self._was_before(path)
+        if place:
+            self._was_before(path)
         for seen in found[place:]:
             self._apply(seen, path)
 

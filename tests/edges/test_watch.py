@@ -1,15 +1,18 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import sqlite3
 import time
 from collections.abc import AsyncIterator, Callable, Iterable
-from contextlib import aclosing, asynccontextmanager
+from contextlib import aclosing, asynccontextmanager, closing
+from dataclasses import replace
 from pathlib import Path
 
 import jsonl_agent
 import pytest
 
-from extractord.core.transcripts.source import Source
+from extractord.core.transcripts.source import Container, Source
 from extractord.edges.watch import Watch, scan
 
 Next = Callable[[], "asyncio.Future[set[str]]"]
@@ -161,3 +164,29 @@ def test_a_scan_gives_the_oldest_change_first(tmp_path: Path) -> None:
 @pytest.mark.parametrize("where", ["", "missing"])
 def test_a_scan_of_nothing_is_empty(tmp_path: Path, where: str) -> None:
     assert scan(*root_of(tmp_path / where)) == {}
+
+
+async def test_a_database_is_said_for_what_was_written_and_not_for_who_owns_it(tmp_path: Path) -> None:
+    """Where root reads a database, SQLite gives its files to their owner: no reading may cause the next."""
+    source = replace(
+        jsonl_agent.source(str(tmp_path)),
+        belongs=lambda path: path == "a.db",
+        container=lambda _path: Container.ROWS,
+    )
+    with closing(sqlite3.connect(tmp_path / "a.db", isolation_level=None)) as base:
+        base.execute("PRAGMA journal_mode = wal")
+        base.execute("CREATE TABLE said (words)")
+        async with watched([(source, str(tmp_path))]) as said:
+            await until(said, "a.db")
+            await asyncio.sleep(0.3)
+            base.execute("INSERT INTO said VALUES ('one')")
+            await until(said, "a.db")
+            await asyncio.sleep(0.3)
+            while not said.empty():
+                said.get_nowait()
+            for ending in ("", "-wal", "-shm"):
+                os.chown(tmp_path / f"a.db{ending}", os.getuid(), os.getgid())
+            await asyncio.sleep(0.5)
+            assert said.empty()
+            base.execute("INSERT INTO said VALUES ('two')")
+            await until(said, "a.db")

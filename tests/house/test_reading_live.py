@@ -105,14 +105,16 @@ def insert(path: Path, at: int, session: str, *keys: str) -> None:
         base.execute(
             "CREATE TABLE IF NOT EXISTS entries(id, agent, session, role, origin, text, turn_end, at)"
         )
-        for nth, key in enumerate(keys):
-            for row in exchange(key, session=session).splitlines():
-                entry = json.loads(row)
-                values = [entry[name] for name in ("id", "agent", "session", "role", "origin", "text")]
-                base.execute(
-                    "INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                    (*values, "1" if entry.get("turn_end") else "0", at + nth),
-                )
+    for nth, key in enumerate(keys):
+        for row in exchange(key, session=session).splitlines():
+            insert_row(path, json.loads(row), at + nth)
+
+
+def insert_row(path: Path, entry: dict[str, object], at: int) -> None:
+    values = [entry[name] for name in ("id", "agent", "session", "role", "origin", "text")]
+    ends = "1" if entry.get("turn_end") else "0"
+    with closing(sqlite3.connect(path)) as base, base:
+        base.execute("INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?)", (*values, ends, at))
 
 
 async def test_a_database_gives_what_is_new_in_each_of_its_sessions(tmp_path: Path) -> None:
@@ -138,3 +140,20 @@ async def test_a_database_gives_what_is_new_in_each_of_its_sessions(tmp_path: Pa
     assert [
         (each.session, [one.key for one in each.exchanges]) for each in come if isinstance(each, Window)
     ] == [("two", ["2"]), ("one", ["1", "3", "4"]), ("new", ["5"])]
+
+
+async def test_an_exchange_whose_rows_come_in_more_than_one_look_is_had_once_and_whole(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "a.db"
+    insert(path, 1, "s", "old")
+    source, reading = rows_source(tmp_path), reading_of(MemoryRanges(), tmp_path)
+    assert await reading.begin(source, str(tmp_path)) == 1
+    prompt, answer = (json.loads(row) for row in exchange("1", session="s").splitlines())
+    insert_row(path, prompt, 10)
+    assert await reading.touched(source, str(path), NOW) == ()
+    assert await reading.touched(source, str(path), NOW) == ()
+    insert_row(path, answer, 11)
+    (window,) = await reading.touched(source, str(path), NOW)
+    assert isinstance(window, Window)
+    assert [(each.key, len(each.entries)) for each in window.exchanges] == [("1", 2)]
