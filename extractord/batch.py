@@ -12,15 +12,16 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from extractord.core.events import Skipped
-from extractord.core.mailbox import Mailbox
+from extractord.core.events import Oversized, Skipped
 from extractord.core.ports import RunRow
-from extractord.core.records import Exchange, Outcome, Snapshot, Window
+from extractord.core.records import Exchange, Outcome, Window
 from extractord.core.tokens import estimate_tokens
 from extractord.core.transcripts.source import Source
+from extractord.dispatch import Dispatch
 from extractord.errors import TranscriptError
 from extractord.house import House
 from extractord.reading.finding import chosen, found_at
+from extractord.readingroom import ReadingRoom
 
 
 class Summary(Struct, frozen=True, kw_only=True):
@@ -38,9 +39,10 @@ class Summary(Struct, frozen=True, kw_only=True):
 class Plan:
     """What there is to run, what was skipped, and what could not be read."""
 
-    snapshots: list[Snapshot] = field(default_factory=list)
+    windows: list[Window] = field(default_factory=list)
     skipped: Counter[str] = field(default_factory=Counter)
     skipped_entries: int = 0
+    notes: list[Oversized] = field(default_factory=list)
     problems: list[TranscriptError] = field(default_factory=list)
 
     @property
@@ -62,14 +64,19 @@ class Plan:
 
     @property
     def _exchanges(self) -> list[Exchange]:
-        return [exchange for snapshot in self.snapshots for exchange in snapshot.window.exchanges]
+        return [exchange for window in self.windows for exchange in window.exchanges]
 
 
 _FAILED = frozenset({Outcome.FAILED, Outcome.CONFLICT, Outcome.ABORTED, Outcome.DEFERRED, Outcome.PARKED})
 
 
 async def plan(
-    house: House, places: Sequence[Path], *, agent: str | None, since: datetime | None, project: str | None
+    room: ReadingRoom,
+    places: Sequence[Path],
+    *,
+    agent: str | None,
+    since: datetime | None,
+    project: str | None,
 ) -> Plan:
     """Given files and folders (none: every known place), return what the gate lets run.
 
@@ -78,65 +85,61 @@ async def plan(
     TranscriptError where one of the places holds nothing.
     """
     planned = Plan()
-    slug = house.resolve("", "", project).slug if project is not None else None
-    for source, paths in (await _by_source(house, places, agent, planned)).items():
-        async for come in house.reading.at_rest(source, paths, house.clock()):
+    slug = room.resolve("", "", project).slug if project is not None else None
+    for source, paths in (await _by_source(room, places, agent, planned)).items():
+        async for come in room.reading.at_rest(source, paths, room.clock()):
             match come:
                 case Window():
                     kept = tuple(exchange for exchange in come.exchanges if _is_since(exchange, since))
                     if kept and slug in (None, come.project.slug):
-                        window = replace(come, exchanges=kept)
-                        planned.snapshots.append(Snapshot(window=window, offered_at=house.clock()))
+                        planned.windows.append(replace(come, exchanges=kept))
                 case Skipped():
                     planned.skipped[come.reason] += 1
                     planned.skipped_entries += come.entries
+                case Oversized():
+                    planned.notes.append(come)
                 case TranscriptError():
                     planned.problems.append(come)
     return planned
 
 
-async def drained(
-    house: House, snapshots: Iterable[Snapshot], drain_s: float | None
-) -> AsyncIterator[RunRow]:
-    """Given snapshots, run them, one at a time in a project, and yield each run as it ends.
+async def drained(house: House, windows: Iterable[Window], drain_s: float | None) -> AsyncIterator[RunRow]:
+    """Given windows, run them, one at a time in a project, and yield each run as it ends.
 
-    Nothing is begun after `drain_s` seconds; None: until nothing waits. A conflict is run again.
+    Nothing is begun after `drain_s` seconds; None: until nothing may be begun. A conflict is run
+    again; what has to wait for its time waits for another batch, or for the daemon.
     """
-    mailbox = Mailbox(house.settings.run.concurrency)
-    for snapshot in snapshots:
-        mailbox.offer(snapshot)
-    until = None if drain_s is None else asyncio.get_running_loop().time() + drain_s
-    running: dict[asyncio.Task[RunRow | None], Snapshot] = {}
-    while True:
-        if until is not None and asyncio.get_running_loop().time() >= until:
-            mailbox.stop()
-        while (taken := mailbox.take(house.clock())) is not None:
-            running[asyncio.create_task(house.extraction.run(taken))] = taken
-        if not running:
-            return
-        done, _ = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
-        for task in done:
-            snapshot, row = running.pop(task), task.result()
-            if row is not None and row.outcome == Outcome.CONFLICT:
-                mailbox.release(snapshot, snapshot)
-            else:
-                mailbox.finish(snapshot)
-            if row is not None:
-                yield row
+    rows: asyncio.Queue[RunRow | None] = asyncio.Queue()
+    dispatch = Dispatch(house, rows.put_nowait, lambda: None)
+    for window in windows:
+        dispatch.offer(window)
+    if drain_s is not None:
+        asyncio.get_running_loop().call_later(drain_s, dispatch.stop)
+    if drain_s != 0:
+        dispatch.begin()
+    while dispatch.running or not rows.empty():
+        ended = asyncio.create_task(rows.get())
+        await asyncio.wait({ended, *dispatch.running}, return_when=asyncio.FIRST_COMPLETED)
+        if ended.done() and (row := ended.result()) is not None:
+            yield row
+        else:
+            ended.cancel()
+    if dispatch.fault is not None:
+        raise dispatch.fault
 
 
 async def _by_source(
-    house: House, places: Sequence[Path], agent: str | None, planned: Plan
+    room: ReadingRoom, places: Sequence[Path], agent: str | None, planned: Plan
 ) -> dict[Source, list[str]]:
     """The transcripts of the places, or of every folder that is watched, by the agent that writes them."""
-    sources = chosen(tuple(dict.fromkeys(source for source, _ in house.sources)), agent)
+    sources = chosen(tuple(dict.fromkeys(source for source, _ in room.sources)), agent)
     asked: list[tuple[str, tuple[Source, ...]]] = [(str(place.expanduser()), sources) for place in places]
     if not places:
-        asked = [(root, (source,)) for source, root in house.sources if source in sources and _is_there(root)]
+        asked = [(root, (source,)) for source, root in room.sources if source in sources and _is_there(root)]
     grouped: dict[Source, list[str]] = {}
     for place, among in asked:
         try:
-            found = await found_at(place, among, house.around)
+            found = await found_at(place, among, room.around)
         except TranscriptError as error:
             if places:  # an agent's own folder may well be empty
                 planned.problems.append(error)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 import sys
+from contextlib import AsyncExitStack
 from datetime import timedelta
 from pathlib import Path
 from typing import Annotated
@@ -15,9 +16,11 @@ from cyclopts import Parameter
 from extractord.batch import Plan, Summary, drained, plan
 from extractord.cli.runs import as_json
 from extractord.config import load_settings
+from extractord.core.events import Oversized
 from extractord.core.ports import RunRow
 from extractord.errors import EXIT_FAILED, UsageError
 from extractord.house import opened
+from extractord.readingroom import planning_room
 
 _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
@@ -66,17 +69,20 @@ async def _extract(
     json: bool,
 ) -> int:
     settings = load_settings()
-    async with opened(settings, planning=dry_run) as house:
-        since = house.clock() - age if age is not None else None
-        planned = await plan(house, paths, agent=agent, since=since, project=_absolute(project))
-        for problem in planned.problems:
+    rows = []
+    async with AsyncExitStack() as stack:
+        house = None if dry_run else await stack.enter_async_context(opened(settings))
+        room = house.room if house else stack.enter_context(planning_room(settings))
+        since = room.clock() - age if age is not None else None
+        planned = await plan(room, paths, agent=agent, since=since, project=_absolute(project))
+        for problem in (*map(_left_out, planned.notes), *planned.problems):
             print(f"extractord: {problem}", file=sys.stderr)
-        print(_announced(planned), file=sys.stderr)
-        rows = []
-        if dry_run:
-            _list(planned)
+        if planned.windows or not planned.problems:
+            print(_announced(planned), file=sys.stderr)
+        if house is None:
+            _list(planned, json=json)
         else:
-            async for row in drained(house, planned.snapshots, drain_s):
+            async for row in drained(house, planned.windows, drain_s):
                 rows.append(row)
                 print(msgspec.json.encode(as_json(row)).decode() if json else _said(row), flush=True)
     summary = planned.summary(rows)
@@ -88,23 +94,29 @@ async def _extract(
 
 
 def _announced(planned: Plan) -> str:
-    exchanges = sum(len(snapshot.window.exchanges) for snapshot in planned.snapshots)
+    exchanges = sum(len(window.exchanges) for window in planned.windows)
     skipped = planned.skipped.total()
     if not exchanges and not skipped:
         return "nothing to read that was not read before"
     return (
-        f"{_count(len(planned.snapshots), 'session')} with {_count(exchanges, 'exchange')} to read, "
+        f"{_count(len(planned.windows), 'session')} with {_count(exchanges, 'exchange')} to read, "
         f"about {planned.tokens:,} tokens" + (f"; {_count(skipped, 'exchange')} skipped" if skipped else "")
     )
 
 
-def _list(planned: Plan) -> None:
-    for snapshot in planned.snapshots:
-        window = snapshot.window
-        print(
-            f"would run: {window.agent} {window.session} in {window.project.slug}, "
-            f"{_count(len(window.exchanges), 'exchange')}"
-        )
+def _left_out(note: Oversized) -> str:
+    return f"{note.path}: {_count(note.lines, 'line')} of {note.bytes:,} bytes left out: over 16 MiB"
+
+
+def _list(planned: Plan, *, json: bool) -> None:
+    for window in planned.windows:
+        named = {"agent": window.agent, "session": window.session, "project": window.project.slug}
+        if json:
+            row = {"would_run": True, **named, "exchanges": [exchange.key for exchange in window.exchanges]}
+            print(msgspec.json.encode(row).decode())
+        else:
+            exchanges = _count(len(window.exchanges), "exchange")
+            print(f"would run: {window.agent} {window.session} in {window.project.slug}, {exchanges}")
 
 
 def _said(row: RunRow) -> str:

@@ -57,7 +57,8 @@ class Projects(Struct, frozen=True, kw_only=True):
     ] = "shared"
     exclude: Annotated[tuple[str, ...], Meta(description="directories whose sessions are never read")] = ()
     identities: Annotated[
-        dict[str, str], Meta(description="a name for a directory, where its memories are to outlive the place")
+        dict[str, str],
+        Meta(description="a name for a directory, where its memories are to outlive the place"),
     ] = {}
 
 

@@ -19,6 +19,8 @@ class Skipped(Struct, frozen=True, kw_only=True, tag="skipped"):
     reason: str
     entries: int = 0
     """How many the exchange held."""
+    written: tuple[str, ...] = ()
+    """Of a `direct_write`: the paths below <memory> that the watched agent wrote."""
 
 
 class RunFinished(Struct, frozen=True, kw_only=True, tag="run/finished"):
@@ -37,4 +39,14 @@ class SourceFound(Struct, frozen=True, kw_only=True, tag="source/found"):
     transcripts: int
 
 
-Event = Skipped | RunFinished | SourceFound
+class Oversized(Struct, frozen=True, kw_only=True, tag="oversized"):
+    """Lines over the limit were left out of a transcript."""
+
+    at: datetime
+    agent: str
+    path: str
+    lines: int
+    bytes: int
+
+
+Event = Skipped | RunFinished | SourceFound | Oversized

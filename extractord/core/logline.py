@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import assert_never
 
-from extractord.core.events import Event, RunFinished, Skipped, SourceFound
+from extractord.core.events import Event, Oversized, RunFinished, Skipped, SourceFound
 from extractord.core.ports import RunRow
 
 
@@ -22,6 +22,8 @@ def logline(event: Event | str) -> str:
             pairs = _run(row)
         case SourceFound():
             pairs = _pairs(agent=event.agent, root=event.root, transcripts=event.transcripts)
+        case Oversized():
+            pairs = _pairs(agent=event.agent, path=event.path, lines=event.lines, bytes=event.bytes)
         case _:
             assert_never(event)
     return " ".join([f"event={event.__struct_config__.tag}", *pairs])

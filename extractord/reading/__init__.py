@@ -100,7 +100,11 @@ class Reading:
                 if name not in self._warm and all(self._is_read(each) for each in paths_of(name)):
                     continue
                 sessions.update(dict.fromkeys(await self._advance(source, name, now)))
-            come = [each for session in sessions for each in await self._come(source.agent, session, now)]
+            come: list[Come] = [
+                each for name in names if name in self._warm for each in self._warm[name].oversized(now)
+            ]
+            for session in sessions:
+                come += await self._come(source.agent, session, now)
             if newest:
                 self._rows_read(source, path, newest)
             return tuple(come)
@@ -137,6 +141,8 @@ class Reading:
             if isinstance(families, TranscriptError):
                 yield families
                 continue
+            for left_out in (each for family in families for each in family.oversized(now)):
+                yield left_out
             for session in dict.fromkeys(session for family in families for session in family.sessions):
                 parts = [family.sessions[session] for family in families if session in family.sessions]
                 for each in self._gating.come(source.agent, session, parts, now):

@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import glob
 from collections.abc import Callable, Iterable
+from datetime import datetime
 from pathlib import Path
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from extractord.core.cursor import Anew, Cursor, Same
+from extractord.core.events import Oversized
 from extractord.core.exchanges import Session
 from extractord.core.ports import Reader
 from extractord.core.records import Entry, Origin, Seen
@@ -124,6 +126,7 @@ class Family:
         self.last_entries: dict[str, str] = {}
         self._readers: dict[str, Reader] = {}
         self._tails: dict[str, Tail] = {}
+        self._oversized: list[tuple[str, int, int]] = []
         self._closed = closed
         self._headless = headless
         self._copy_dir = copy_dir
@@ -155,6 +158,8 @@ class Family:
                 tail = self._tails[path] = Tail(path, cursor)
                 fed = await self._read_lines(path, reader, tail, cut)
                 at, size = tail.lines.offset, tail.lines.size
+                if tail.lines.skipped:
+                    self._oversized.append((path, tail.lines.skipped, tail.lines.skipped_bytes))
             case Container.DOCUMENT:
                 whole = await whole_of(self.source, path)
                 fed, at, size = 1, len(whole), len(whole)
@@ -175,6 +180,14 @@ class Family:
             line = tail.last_line()
             for seen in self._readers[path].feed(line) if line else ():
                 self._apply(seen, path)
+
+    def oversized(self, now: datetime) -> list[Oversized]:
+        """What was left out since this was last asked, because its lines were too long."""
+        left_out, self._oversized = self._oversized, []
+        return [
+            Oversized(at=now, agent=self.source.agent, path=path, lines=lines, bytes=size)
+            for path, lines, size in left_out
+        ]
 
     def settle(self) -> None:
         """Nothing came for long: take what readers held back, and end the exchange under way."""
@@ -205,7 +218,7 @@ class Family:
                     if awaited and isinstance(seen, Entry) and seen.id in awaited:
                         awaited.remove(seen.id)
                         self._was_before(path)
-            fed += len(lines)
+            fed += len(lines) - lines.count(b"")
             if after <= cut.place:
                 self._was_before(path)
             await asyncio.sleep(0)

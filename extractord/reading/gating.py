@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from datetime import datetime
 
-from extractord.core.events import Skipped
+from extractord.core.events import Oversized, Skipped
 from extractord.core.exchanges import Session, merged
-from extractord.core.gate import GateSettings, Run, Skip, gate
+from extractord.core.gate import GateSettings, Run, Skip, gate, memory_writes
 from extractord.core.ports import Ranges
 from extractord.core.records import Exchange, Project, Window
 
 Resolve = Callable[[str, str, str], Project]
 """Given agent, session and directory, the project; of a session without a directory: the home."""
-Come = Window | Skipped
+Come = Window | Skipped | Oversized
 """What comes of a touched transcript."""
 
 _CLOSED = ("closed", "baseline")
@@ -70,6 +70,7 @@ class Gating:
                             exchange=exchange.key,
                             reason=reason,
                             entries=len(exchange.entries),
+                            written=memory_writes(exchange, self._settings),
                         )
                     )
                 case Run():

@@ -31,7 +31,7 @@ def measure(conditions: Conditions) -> Sequence[Row]:
 async def _measure(conditions: Conditions) -> list[Row]:
     few, many = (_QUICK_FEW, _QUICK_MANY) if conditions.quick else (_FEW, _MANY)
     settings = Settings(data_dir=conditions.folder / "share", state_dir=conditions.folder / "state")
-    async with opened(settings, serving=False, planning=True) as house:
+    async with opened(settings) as house:
         roots = {name: settings.memory_dir / root for name, root in _ROOTS.items()}
         for name, count in (("few", few), ("many", many)):
             _fill(roots[name], count)

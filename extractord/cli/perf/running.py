@@ -190,11 +190,11 @@ def _saved(row: RunRow | None) -> RunRow:
 
 def _standing_in(extraction: Extraction, latency_s: float) -> Extraction:
     """The same extraction with a stand-in where its model host would be."""
-    redaction: Redaction = extraction.redaction
+    redaction: Redaction = extraction.briefing.redaction
     return dataclasses.replace(
         extraction,
-        spending=Spending(extraction.ledger.runs, StandIn(latency_s), redaction, _UNLIMITED, now),
-        terms=dataclasses.replace(extraction.terms, model="stand-in"),
+        spending=Spending(extraction.accounts.ledger.runs, StandIn(latency_s), redaction, _UNLIMITED, now),
+        embedded=False,
     )
 
 

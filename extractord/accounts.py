@@ -1,0 +1,91 @@
+"""A run's row in the ledger: opened with the claim on its range, closed with its outcome."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+import msgspec
+from msgspec.structs import replace
+
+from extractord.core.outcomes import Ended
+from extractord.core.ports import Ledger, Owner, RunRow
+from extractord.core.records import Brief, Conversation, Outcome, Window
+from extractord.edges.store import Committed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Accounts:
+    """Opens and closes the rows of one process's runs."""
+
+    ledger: Ledger
+    owner: Owner
+    model: str
+    confinement: str
+
+    def attempts(self, window: Window) -> int:
+        """How often the window's exchanges were attempted before."""
+        states = self.ledger.ranges.states(window.agent, window.session)
+        keys = [exchange.key for exchange in window.exchanges]
+        return max((states[key].attempts for key in keys if key in states), default=0)
+
+    def opened(self, run: str, window: Window, now: datetime) -> RunRow | None:
+        """Claim the window for a run; None where some of it is closed or somebody else's."""
+        row = RunRow(
+            run=run,
+            agent=window.agent,
+            session=window.session,
+            project=window.project.slug,
+            model=self.model,
+            started_at=now,
+            confinement=self.confinement,
+        )
+        keys = [exchange.key for exchange in window.exchanges]
+        with self.ledger.transaction():
+            if not self.ledger.ranges.claim(window.agent, window.session, keys, run, self.owner, now):
+                return None
+            self.ledger.runs.start(row)
+        return row
+
+    def closed(
+        self,
+        row: RunRow,
+        ended: Ended,
+        conversation: Conversation,
+        committed: Committed,
+        brief: Brief | None,
+        now: datetime,
+    ) -> RunRow:
+        """Close or release the range, audit what was refused, and return the row as it is kept.
+
+        The brief of a run that is parked is kept for `runs retry`.
+        """
+        ledger = self.ledger
+        requests, usage = ledger.runs.usage(row.run)
+        row = replace(
+            row,
+            ended_at=now,
+            outcome=ended.outcome,
+            reason=ended.reason,
+            written=committed.written,
+            removed=committed.removed,
+            held=committed.held,
+            denied=conversation.denied + len(committed.refusals),
+            requests=requests,
+            prompt_tokens=usage.prompt_tokens,
+            completion_tokens=usage.completion_tokens,
+            dollars=usage.dollars,
+            ms=int((now - row.started_at).total_seconds() * 1000),
+        )
+        with ledger.transaction():
+            ledger.audit.refused(row.run, "child", conversation.refusals, self.confinement, now)
+            if ended.closes:
+                ledger.ranges.finish(row.run, ended.outcome, now)
+            else:
+                ledger.ranges.release(
+                    row.run, attempted=ended.counted, retry_at=ended.retry_at, reason=ended.reason
+                )
+            if ended.outcome is Outcome.PARKED and brief is not None:
+                ledger.runs.keep_brief(row.run, msgspec.msgpack.encode(brief))
+            ledger.runs.finish(row)
+        return row

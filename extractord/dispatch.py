@@ -1,0 +1,90 @@
+"""From windows to runs: the mailbox at work, for the daemon and for a batch alike."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from datetime import datetime, timedelta
+
+from msgspec.structs import replace
+
+from extractord.core.mailbox import Mailbox
+from extractord.core.outcomes import CLOSING
+from extractord.core.ports import RunRow
+from extractord.core.records import Snapshot, Window
+from extractord.house import House
+
+_CLAIMED_WAIT = timedelta(seconds=30)
+"""How long until a window that another process has is asked for again."""
+
+
+class Dispatch:
+    """Begins runs as the mailbox lets them, and gives back to it what could not run."""
+
+    def __init__(self, house: House, ended: Callable[[RunRow], None], faulted: Callable[[], None]) -> None:
+        """`ended` is told of each run; `faulted` when one failed as no run can: see `fault`."""
+        self._house = house
+        self._ended = ended
+        self._faulted = faulted
+        self._mailbox = Mailbox(house.settings.run.concurrency)
+        self.running: set[asyncio.Task[None]] = set()
+        self.fault: BaseException | None = None
+
+    def offer(self, window: Window, not_before: datetime | None = None) -> None:
+        """Freeze a window and let it wait; it takes the place of an older one of its session."""
+        self._mailbox.offer(self._frozen(window), not_before)
+
+    def due(self, window: Window) -> datetime | None:
+        """When the ledger lets all of the window run; one that somebody else has is asked for again."""
+        states = self._house.ledger.ranges.states(window.agent, window.session)
+        rows = [states[exchange.key] for exchange in window.exchanges if exchange.key in states]
+        if any(row.state == "claimed" for row in rows):
+            return self._house.clock() + _CLAIMED_WAIT
+        return max((row.retry_at for row in rows if row.retry_at), default=None)
+
+    def begin(self) -> None:
+        """Begin every run that may be begun now."""
+        while (snapshot := self._mailbox.take(self._house.clock())) is not None:
+            task = asyncio.create_task(self._run(snapshot))
+            self.running.add(task)
+            task.add_done_callback(self._done)
+
+    def stop(self) -> None:
+        """Begin no more; what waits is open in the ledger and is found again."""
+        self._mailbox.stop()
+
+    def cancel(self) -> None:
+        """End the runs in flight: each gives its claim back."""
+        for task in self.running:
+            task.cancel()
+
+    async def _run(self, snapshot: Snapshot) -> None:
+        row = await self._house.extraction.run(snapshot)
+        if row is not None:
+            self._ended(row)
+        if row is not None and row.outcome in CLOSING:
+            self._mailbox.finish(snapshot)
+        else:
+            again = await self._again(snapshot.window)
+            self._mailbox.release(snapshot, self._frozen(again), self.due(again))
+
+    async def _again(self, window: Window) -> Window:
+        """What is open of the window's session now."""
+        states = self._house.ledger.ranges.states(window.agent, window.session)
+        closed = {key for key, row in states.items() if row.state in ("closed", "baseline")}
+        again = replace(window, exchanges=tuple(each for each in window.exchanges if each.key not in closed))
+        for come in await self._house.room.reading.again(window.agent, window.session, self._house.clock()):
+            if isinstance(come, Window) and come.project == window.project:
+                again = come
+        return again
+
+    def _frozen(self, window: Window) -> Snapshot:
+        return Snapshot(window=window, offered_at=self._house.clock())
+
+    def _done(self, task: asyncio.Task[None]) -> None:
+        """A run that failed as no run can is ours: nothing is closed, and nothing more is begun."""
+        self.running.discard(task)
+        if not task.cancelled() and (fault := task.exception()) is not None:
+            self.fault = fault
+            self._faulted()
+        self.begin()
