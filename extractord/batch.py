@@ -139,7 +139,7 @@ async def _by_source(
     grouped: dict[Source, list[str]] = {}
     for place, among in asked:
         try:
-            found = await found_at(place, among, room.around)
+            found = await found_at(place, among, room.around, planned.problems.append)
         except TranscriptError as error:
             if places:  # an agent's own folder may well be empty
                 planned.problems.append(error)

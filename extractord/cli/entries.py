@@ -89,19 +89,23 @@ def entries(
 async def _show(
     path: str, sources: Sequence[Source], around: Surroundings, *, diagnose: bool, json: bool
 ) -> int:
-    code = 0
+    problems: list[TranscriptError] = []
+
+    def refused(problem: TranscriptError) -> None:
+        print(f"extractord: {problem}", file=sys.stderr)
+        problems.append(problem)
+
     with TemporaryDirectory(prefix="extractord-") as copy_dir:
-        async for one in listed(await found_at(path, sources, around), copy_dir):
+        async for one in listed(await found_at(path, sources, around, refused), copy_dir):
             if isinstance(one, TranscriptError):
-                print(f"extractord: {one}", file=sys.stderr)
-                code = EXIT_FAILED
+                refused(one)
             elif diagnose:
                 _say_diagnosis(_diagnosis(one), json=json)
             elif json:
                 _say_rows(one)
             else:
                 _say_table(one)
-    return code
+    return EXIT_FAILED if problems else 0
 
 
 def _say_rows(one: Told) -> None:
