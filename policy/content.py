@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import html
 import re
 import unicodedata
+from urllib.parse import unquote
 
 from extractord.policy.cases import FILE, content, edit, memory, write
 from extractord.policy.characters import IGNORABLE, named, shown
@@ -15,6 +17,7 @@ from extractord.policy.secret import find_secrets
 _CONTROL = re.compile(
     "[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f-\\x9f\u2028\u2029\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]|\\r(?!\\n)"
 )
+_MARKUP = re.compile(r"\\(?=[!-/:-@\[-`{-~])|[*`]")
 _JOINERS = frozenset("\u200c\u200d")
 _EMOJI_SELECTOR = "\ufe0f"
 _JOINING_SCRIPTS = re.compile("[\u0600-\u08ff\u0900-\u0dff\u1000-\u109f\u1780-\u17ff\u1800-\u18af]")
@@ -74,7 +77,15 @@ def _is_emoji(char: str) -> bool:
 def _secret(text: str) -> str | None:
     for hit in find_secrets(text):
         return f"Line {_line(text, hit.start)} holds a secret ({hit.rule})"
+    plain = _as_rendered(text)
+    for hit in find_secrets(plain) if plain != text else ():
+        return f"Without its escapes and marks the text holds a secret ({hit.rule})"
     return None
+
+
+def _as_rendered(text: str) -> str:
+    """The text as a page shows it: entities, escapes and emphasis of Markdown, percent signs undone."""
+    return unquote(html.unescape(_MARKUP.sub("", text)))
 
 
 def _secret_name(place: Place, question: Question) -> str | None:
@@ -183,6 +194,10 @@ CONTENT_RULES = (
             content("a token over two lines", memory(f"{_GITHUB_TOKEN[:19]}\n{_GITHUB_TOKEN[19:]}")),
             content("a token in full-width letters", memory(_GITHUB_TOKEN.replace("C7", "\uff23\uff17"))),
             content("`password is …`", memory("The password is hunter2xyz.")),
+            content("a password without a digit", memory("password: open!sesame")),
+            content("a token with Markdown's escapes", memory(_GITHUB_TOKEN.replace("_", "\\_"))),
+            content("a key with an entity in it", memory(_AWS_KEY.replace("Q", "&#81;"))),
+            content("a key half in bold", memory(f"**{_AWS_KEY[:9]}**{_AWS_KEY[9:]}")),
             content(
                 "a secret in the description",
                 memory(head=f"source_url: https://x:{_GITHUB_TOKEN}@x.example\n"),
@@ -219,6 +234,8 @@ CONTENT_RULES = (
             content("an impossible date", memory(head="day: 2026-13-45\n")),
             content("5 KiB of it", memory(head=f"a: {'n' * 5000}\n")),
             content("a second fence that some readers see first", memory(head="----\n")),
+            content("a fence before U+00A0", memory(head='a: "b\n---\u00a0\nc"\n')),
+            content("a merge key", memory(head="a: {<<: {b: c}}\n")),
             content("two types", memory(head="type: user\n")),
             content("nesting", memory(head="a: [[[[[[[[[[[[]]]]]]]]]]]]\n")),
             write("notes.md", "", FILE),

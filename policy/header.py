@@ -19,7 +19,8 @@ _PARSED_CHARS = 16 * 1024
 
 _YAML = YAMLHandler()
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-_FENCE = re.compile(r"^-{3,}[ \t\r]*$", re.MULTILINE)
+_FENCE = re.compile(r"^-{3,}[^\S\n]*$", re.MULTILINE)
+"""A closing fence as the most generous reader sees it: white space of any kind after it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +48,8 @@ class _Open:
             return None
         if scalar is None:
             return "The front matter has a key that is no plain word"
+        if scalar == "<<":
+            return "The front matter has a merge key, which only some readers follow"
         if scalar in self.keys:
             return "The front matter has one key twice"
         self.keys.add(scalar)

@@ -99,7 +99,14 @@ _INSTRUCTION_FILES = frozenset(
         "bootstrap.md",
         "identity.md",
         "tools.md",
+        "user.md",
+        "boot.md",
         "conventions.md",
+        "amazonq.md",
+        "codebuddy.md",
+        "iflow.md",
+        "opencode.md",
+        "replit.md",
     ]
 )
 _INSTRUCTION_ENDINGS = (".instructions.md", ".prompt.md", ".chatmode.md", ".agent.md", ".rules.md")

@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from string import ascii_lowercase, ascii_uppercase
 
+from extractord.policy.assigned import ASSIGNED
 from extractord.policy.characters import DIACRITIC_RANGES, IGNORABLE_RANGES, character_class
-from extractord.policy.credentials import ASSIGNED, SHAPES, Shape
+from extractord.policy.credentials import SHAPES, Shape
 
 _COMPATIBLE_RANGES = (
     (0x00AA, 0x00BA),

@@ -11,8 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from extractord.policy import TEXT_RULES, Hit, find_secrets, judge
+from extractord.policy.assigned import ASSIGNED
 from extractord.policy.cases import memory, write
-from extractord.policy.credentials import ASSIGNED, SHAPES
+from extractord.policy.credentials import SHAPES
 from extractord.policy.requests import VIRTUAL_ROOTS, Law
 from extractord.policy.verdict import Deny
 
@@ -95,6 +96,7 @@ TOLD = {
     "url-password": ("postgres://app:", "Tr0ub4dor", "@db.internal/x"),
     "npmrc-token": ("//registry.example/:_authToken=", "n7" + made(34), ""),
     "assigned-secret": ("DB_PASSWORD = '", "Tr0ub4dor", "'"),
+    "assigned-password": ("Passwort: ", "open!sesame", ""),
     "told-password": ("the password for staging is ", "Tr0ub4dor", " now"),
 }
 BLOCK = "-----BEGIN RSA PRIVATE KEY-----\n" + "\n".join([made(64)] * 12) + "\n-----END RSA PRIVATE KEY-----"
@@ -115,6 +117,26 @@ def test_a_token_is_found_where_it_stands(rule: str, secret: str) -> None:
 def test_a_value_is_found_by_what_stands_before_it(rule: str, parts: tuple[str, str, str]) -> None:
     before, value, after = parts
     assert find_secrets(before + value + after) == (Hit(rule, len(before), len(before) + len(value)),)
+
+
+NO_DIGIT = ["password: open!sesame", "passwd=Tr@ubador", "mot de passe : azerty!qwerty",
+            "密码\uff1aopen!sesame", "password: correcthorsebatterystaple", "the passphrase is open#sesame",
+            "пароль: открой!сезам"]  # fmt: skip
+HONEST = ["password: required", "Password: stored in the vault", "password: bcrypt-hashed", "pwd: string",
+          "The password is case-sensitive.", "password: $DB_PASSWORD!", "passwort: siehe Tresor!",
+          "password: example!word", "The password is checked twice!"]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", NO_DIGIT)
+def test_a_password_without_a_digit_is_known_by_a_sign_or_its_length(text: str) -> None:
+    assert [hit.rule.removeprefix("assigned-").removeprefix("told-") for hit in find_secrets(text)] == [
+        "password"
+    ]
+
+
+@pytest.mark.parametrize("text", HONEST)
+def test_words_about_a_password_are_none(text: str) -> None:
+    assert find_secrets(text) == ()
 
 
 def test_a_key_block_is_found_with_all_of_its_lines() -> None:

@@ -1,0 +1,118 @@
+"""Wording that instructs an agent, in the languages in which it is met most."""
+
+from __future__ import annotations
+
+import re
+
+DIRECTIVES = tuple(
+    re.compile(pattern)
+    for pattern in (
+        # English
+        (
+            r"\b(?:ignore|disregard|forget|override) (?:(?:all|any|the|of|my|your) ){0,3}"
+            r"(?:previous|prior|earlier|above|preceding)\b"
+        ),
+        (
+            r"\b(?:ignore|disregard|forget|override)\b[^.]{0,30}"
+            r"\b(?:previous|prior|earlier|above|preceding|system|all other|your)\b[^.]{0,30}"
+            r"\b(?:instructions?|prompts?|rules?|messages?|guidelines?|directions?)\b"
+        ),
+        (
+            r"\b(?:from now on|henceforth|in (?:all |every )?future (?:sessions?|conversations?|chats?)"
+            r"|at the start of (?:each|every) (?:session|conversation))\b[^.]{0,80}"
+            r"\b(?:run|execute|install|curl|wget|send|post|upload|fetch|download|eval|trust|obey)\b"
+        ),
+        (
+            r"\b(?:auto[- ]?(?:approve|accept|confirm)|yolo mode|dangerously[- ]skip[- ]permissions"
+            r"|bypass ?permissions|skip(?:ping)? (?:all |the |any )?"
+            r"(?:permissions?|confirmations?|approvals?)"
+            r"|always\b[^.]{0,60}\bwithout (?:asking|confirmation|approval|permission)"
+            r"|never ask (?:me |the user )?(?:before|for (?:confirmation|permission|approval)))\b"
+        ),
+        (
+            r"\b(?:do not|don't|never) (?:tell|inform|alert|notify|(?:mention|show|reveal) (?:this |it )?to)"
+            r" (?:the )?(?:user|person|human|operator|developer)\b"
+        ),
+        (
+            r"\b(?:curl|wget|iwr|invoke-webrequest)\b[^|]{0,300}\|[ ]?(?:sudo )?"
+            r"(?:(?:ba|z|da|fi)?sh|python3?|perl|ruby|node|iex)\b|\bbase64 (?:-d|--decode)\b"
+        ),
+        (
+            r"\b(?:send|post|upload|exfiltrate|forward|transmit|leak)\b[^.]{0,80}\b(?:to|at) (?:the )?"
+            r"(?:url |address |endpoint )?<?(?:https?://|[\w.+-]{1,64}@[\w-]{1,64}\.)"
+        ),
+        r"\byou (?:are|must act as|will act as) (?:now|no longer) |\bnew (?:system )?instructions?:",
+        r"\bremember\b[^.]{0,60}\bas (?:a |the )?(?:trusted|authoritative|most reliable)\b",
+        # German
+        (
+            r"\b(?:ignorier|missacht|vergiss|vergesst)\w*\b[^.]{0,30}\b(?:vorherig|bisherig|fr[uü]her|obig|vorig)\w*"
+            r"[^.]{0,30}\b(?:anweisung|instruktion|regel|vorgabe|nachricht|prompt)"
+        ),
+        (
+            r"\b(?:ab sofort|von nun an|von jetzt an|k[uü]nftig)\b[^.]{0,60}"
+            r"\b(?:f[uü]hre|ausf[uü]hr|installier|sende|schicke?|lade|vertraue?|gehorche?)"
+        ),
+        r"\bimmer\b[^.]{0,60}\bohne (?:zu fragen|nachfrage|r[uü]ckfrage|best[aä]tigung|erlaubnis)\b",
+        (
+            r"\b(?:sage?|verrate?|melde|teile?)\b[^.]{0,20}\b(?:dem (?:be)?nutzer|der nutzerin|dem user)\b"
+            r"[^.]{0,30}\bnichts?\b"
+        ),
+        # French
+        (
+            r"\b(?:ignore[zr]?|oublie[zr]?)\b[^.]{0,40}\b(?:instructions?|consignes?|r[eè]gles?|messages?)\b"
+            r"[^.]{0,20}(?:pr[eé]c[eé]dent|ant[eé]rieur|ci-dessus)"
+        ),
+        (
+            r"\b(?:d[eé]sormais|dor[eé]navant|[aà] partir de maintenant)\b[^.]{0,60}"
+            r"\b(?:ex[eé]cut|install|envoi|envoy|t[eé]l[eé]charg|lance|ob[eé]i)"
+        ),
+        r"\btoujours\b[^.]{0,60}\bsans (?:demander|confirmation|autorisation|permission)\b",
+        r"\bne (?:le |la |rien )?(?:dis|dites|dire|montrez?)\b[^.]{0,20}[aà] (?:l'utilisateur|la personne)",
+        # Spanish, Portuguese, Italian
+        (
+            r"\b(?:ignor[aeo]|olvid[ae]|esque[cç]|dimentica)\w*\b[^.]{0,40}"
+            r"\b(?:instrucciones|instru[cç][oõ]es|istruzioni|[oó]rdenes|ordens|reglas|regras|regole)\b"
+            r"[^.]{0,20}(?:anterior|previ|precedent)"
+        ),
+        (
+            r"\b(?:a partir de ahora|de ahora en adelante|a partir de agora|d'ora in poi|da ora in poi)\b"
+            r"[^.]{0,60}"
+            r"\b(?:ejecut|instal|env[ií]|descarg|execut|baix|esegu|invia|scarica|obede)"
+        ),
+        (
+            r"\b(?:siempre|sempre)\b[^.]{0,60}"
+            r"\b(?:sin (?:preguntar|confirmaci[oó]n|permiso)|sem (?:perguntar|confirma[cç][aã]o|permiss[aã]o)"
+            r"|senza (?:chiedere|conferma|permesso))"
+        ),
+        r"\bno (?:se lo |le )?(?:digas|cuentes|informes|muestres)\b[^.]{0,20}\bal usuario\b",
+        # Russian
+        (
+            r"(?:игнорируй|забудь|не обращай внимания)[^.]{0,40}(?:предыдущ|прежн|прошл)[^.]{0,30}"
+            r"(?:инструкци|указани|правил|сообщени)"
+        ),
+        # Chinese
+        (
+            r"(?:忽略|无视|無視|忘记|忘掉)[^。]{0,12}(?:之前|以前|先前|上述|以上|前面)"
+            r"[^。]{0,10}(?:指令|指示|说明|規則|规则|提示|命令)"
+        ),
+        r"(?:从现在(?:开始|起)|從現在(?:開始|起)|今后|以后)[^。]{0,20}(?:执行|运行|安装|发送|上传|下载|執行|安裝)",
+        r"(?:不要|别|切勿)(?:告诉|通知|告知)(?:用户|使用者)|(?:无需|不用|不要)(?:询问|征求|确认)(?:用户|即可|就)",
+        # Japanese
+        (
+            r"(?:これまで|今まで|以前|上記|前)の[^。]{0,12}(?:指示|命令|ルール|プロンプト|指令)"
+            r"[^。]{0,10}(?:無視|忘れ)"
+        ),
+        r"(?:今後|これから)[^。]{0,30}(?:実行|インストール|送信|アップロード|ダウンロード)(?:し|する)",
+        r"ユーザーに[はも]?[^。]{0,12}(?:言わない|知らせない|教えない|伝えない|言うな|伝えるな)|確認(?:せずに|なしで)[^。]{0,12}(?:実行|承認)",
+    )
+)
+"""Read on lower-case text with one space between words."""
+
+
+def find_directive(text: str) -> str | None:
+    """Given lower-case text with one space between words, return the first stretch that instructs."""
+    for directive in DIRECTIVES:
+        found = directive.search(text)
+        if found:
+            return found[0]
+    return None
