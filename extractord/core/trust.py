@@ -20,8 +20,14 @@ from extractord.policy.requests import Trust
 
 _LEAST_KNOWN = 6
 """One in so many of a fact's words has to occur in the session at all."""
-_KEY = re.compile(r"^[ \t]*[\w-]+:[ \t]*", re.MULTILINE)
-_UNSPOKEN = re.compile(r"^(?:---[ \t]*|[ \t]*(?:name|type|metadata):.*)$", re.MULTILINE)
+_KEY = re.compile(
+    r"^[ \t]*(?:name|description|type|metadata|tags|aliases|date|created|updated):[ \t]*", re.MULTILINE
+)
+"""Any other key says something, as its value does."""
+_UNSPOKEN = re.compile(
+    r"^(?:---[ \t]*|metadata:[ \t]*|[ \t]*type:[ \t]*(?:user|feedback|project|reference)[ \t]*)$",
+    re.MULTILINE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,8 +229,9 @@ def _take_apart(text: str, path: str) -> _Fact:
     """All that a reader of the memory sees: values of its front matter, its body, its names."""
     memory = parse(text)
     body = memory.body if isinstance(memory, Memory) else text
-    head = _KEY.sub("", _UNSPOKEN.sub("", text[: len(text) - len(body)]))
     name = memory.name if isinstance(memory, Memory) else ""
+    header = text[: len(text) - len(body)]
+    head = _KEY.sub("", _UNSPOKEN.sub("", header.replace(f"\nname: {name}\n", "\n", 1)))
     spoken = f"{head}\n{body}"
     labels = f"{name} {path.removesuffix('.md')}".translate(_PARTED)
     readings = [read_words(part) for part in (head, body, labels)]
