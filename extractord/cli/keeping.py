@@ -16,7 +16,7 @@ from extractord.config import Settings, load_settings
 from extractord.core.changeset import decode
 from extractord.core.foreign import objection
 from extractord.core.memory import unstamp, utc
-from extractord.core.survey import USER_ROOT
+from extractord.core.survey import place_of
 from extractord.core.versions import Version
 from extractord.edges.store import Keeping, Store
 from extractord.errors import UsageError
@@ -42,7 +42,7 @@ def history(memory: Which, *, project: Project = None, diffs: bool = False, json
             root, row = one_of(rows_of(roots, names), memory)
             path = row.path
         except UsageError:
-            root, path = _place(memory)
+            root, path = place_of(memory)
             if not ledger.versions.history(root, path):
                 raise
         versions = ledger.versions.history(root, path)
@@ -153,20 +153,11 @@ def _meant(settings: Settings, store: Store, memory: str, project: Path | None) 
     try:
         root, row = one_of(rows_of(store.roots, chosen(settings, store.names(), project)), memory)
     except UsageError:
-        root, path = _place(memory)
+        root, path = place_of(memory)
         if not store.ledger.versions.history(root, path):
             raise
         return root, path
     return root, row.path
-
-
-def _place(memory: str) -> tuple[str, str]:
-    """A memory's root and path, from both together."""
-    first, _, rest = memory.partition("/")
-    if first != USER_ROOT:
-        slug, _, rest = rest.partition("/")
-        first = f"{first}/{slug}"
-    return first, rest
 
 
 def _as_json(version: Version) -> dict[str, object]:

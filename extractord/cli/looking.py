@@ -30,7 +30,7 @@ def looked_at(settings: Settings) -> Iterator[tuple[Roots, tuple[str, ...], Ledg
                 stack.callback(folders[root].close)
             return folders[root]
 
-        yield Roots(folder, ledger.versions), names_of(memory), ledger
+        yield Roots(folder, ledger.versions, ledger.surveys), names_of(memory), ledger
 
 
 def project_of(settings: Settings, directory: Path | None) -> Project:

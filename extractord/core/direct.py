@@ -12,10 +12,18 @@ def under(path: str, roots: Iterable[str], home: str) -> bool:
     Compared component by component after `~` and `.` and `..`; neither needs to exist. A path that
     is still relative lies nowhere. Roots come as configured and as real paths.
     """
+    return below(path, roots, home) is not None
+
+
+def below(path: str, roots: Iterable[str], home: str) -> str | None:
+    """Given the same as `under`, return the path below the first root that it lies under, with `/`."""
     parts = _parts(path, home)
-    return parts is not None and any(
-        parts[: len(root)] == root for root in (_parts(root, home) for root in roots) if root is not None
-    )
+    if parts is None:
+        return None
+    for root in (_parts(root, home) for root in roots):
+        if root is not None and parts[: len(root)] == root:
+            return "/".join(parts[len(root) :])
+    return None
 
 
 def _parts(path: str, home: str) -> list[str] | None:

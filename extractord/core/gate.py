@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
-from extractord.core.direct import under
+from extractord.core.direct import below, under
 from extractord.core.exchanges import PROMPTS
 from extractord.core.records import Entry, Exchange, Origin
 from extractord.core.words import count_words, prose
@@ -50,7 +50,7 @@ def gate(exchange: Exchange, settings: GateSettings, seen: AbstractSet[str]) -> 
         return Skip("excluded")
     if _is_own(exchange, prompts, settings):
         return Skip("own_run")
-    if _writes_memory(exchange, settings):
+    if memory_writes(exchange, settings):
         return Skip("direct_write")
     if not any(count_words(prose(prompt)) >= PROSE_WORDS for prompt in prompts):
         return Skip("no_prose")
@@ -71,15 +71,18 @@ def _is_own(exchange: Exchange, prompts: list[Entry], settings: GateSettings) ->
     return bool(settings.own_marker) and any(settings.own_marker in prompt.text for prompt in prompts)
 
 
-def _writes_memory(exchange: Exchange, settings: GateSettings) -> bool:
-    """A call whose outcome is unknown counts only where no call of the exchange has one.
+def memory_writes(exchange: Exchange, settings: GateSettings) -> tuple[str, ...]:
+    """Given an exchange, return the paths below <memory> that the watched agent wrote in it.
 
-    So it counts for an agent that records no results, and not for a call that was interrupted.
+    A call whose outcome is unknown counts only where no call of the exchange has one. So it counts
+    for an agent that records no results, and not for a call that was interrupted.
     """
     calls = [call for entry in exchange.entries if entry.origin is not Origin.COPIED for call in entry.calls]
     succeeded = (True,) if any(call.ok is not None for call in calls) else (True, None)
-    return any(
-        call.writes and call.ok in succeeded and under(path, settings.memory_roots, settings.home)
+    places = (
+        below(path, settings.memory_roots, settings.home)
         for call in calls
+        if call.writes and call.ok in succeeded
         for path in call.paths
     )
+    return tuple(dict.fromkeys(place for place in places if place is not None))

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass
+from functools import lru_cache
 from urllib.parse import unquote
+
+from msgspec import Struct
 
 HOOK_CHARS = 300
 """A longer hook or title is cut, and ends in `…`."""
@@ -20,8 +22,7 @@ _MARK = re.compile(r"\s*<!-- unreadable:[^\n]*?-->$")
 _ENCODED = re.compile(r"[%<>\\\x00-\x1f\x7f\x85\u2028\u2029\ud800-\udfff]")
 
 
-@dataclass(frozen=True, slots=True)
-class Listed:
+class Listed(Struct, frozen=True):
     """A memory as the index names it."""
 
     path: str
@@ -77,6 +78,7 @@ def derive(
     return "".join([*kept[:at], *added, *kept[at:]])
 
 
+@lru_cache(maxsize=2**15)
 def line(memory: Listed) -> str:
     """Given a memory, return its entry, `- [Title](file.md) — hook`, on one line."""
     title = _BRACKET.sub(r"\\\g<0>", one_line(memory.title) or one_line(memory.path))

@@ -20,7 +20,7 @@ from extractord.core.records import (
     Tool,
     Usage,
 )
-from extractord.core.surveyed import Surveyed
+from extractord.core.surveyed import Remembered
 from extractord.core.versions import Current, Held, Intent, Placed, Proof, Tombstone, Version
 from extractord.core.wire import Start
 from extractord.policy.requests import PathFacts, RootKind, Trust
@@ -461,11 +461,11 @@ class Versions(Protocol):
 class Surveys(Protocol):
     """What the files of a root said when they were last read, so that only changed ones are read again."""
 
-    def known(self, root: str, law: str) -> Mapping[str, tuple[int, Surveyed]]:
-        """Inode and row, by path, of each file of a root that this very law judged."""
+    def known(self, root: str, law: str) -> Mapping[str, Remembered]:
+        """What each file of a root said, by path, when it was read under this very law."""
         ...
 
-    def keep(self, root: str, law: str, rows: Iterable[tuple[int, Surveyed]]) -> None:
+    def keep(self, root: str, law: str, rows: Iterable[Remembered]) -> None:
         """From now on this is what these files say."""
         ...
 

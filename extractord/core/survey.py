@@ -9,7 +9,17 @@ from extractord.core.surveyed import Surveyed
 from extractord.errors import StoreError
 from extractord.policy.requests import RootKind
 
-__all__ = ["USER_ROOT", "Surveyed", "at_fault", "kind_of", "kinds_of", "root_of", "stem", "survey"]
+__all__ = [
+    "USER_ROOT",
+    "Surveyed",
+    "at_fault",
+    "kind_of",
+    "kinds_of",
+    "place_of",
+    "root_of",
+    "stem",
+    "survey",
+]
 
 USER_ROOT = "user"
 
@@ -22,6 +32,13 @@ def kinds_of(project: Project) -> tuple[RootKind, ...]:
 def root_of(kind: RootKind, project: Project) -> str:
     """Given a kind of root and the run's project, return the root's name, a folder of the memory."""
     return USER_ROOT if kind is RootKind.USER else f"projects/{project.slug}"
+
+
+def place_of(place: str) -> tuple[str, str]:
+    """Given a place below <memory>, return its root's name and the path below that, or nothing."""
+    parts = place.split("/")
+    length = 1 if parts[0] == USER_ROOT else 2
+    return "/".join(parts[:length]), "/".join(parts[length:])
 
 
 def kind_of(root: str) -> RootKind:

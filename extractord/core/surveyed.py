@@ -36,3 +36,12 @@ class Surveyed(Struct, frozen=True, kw_only=True):
     def listed(self) -> Listed:
         """The memory as the index names it."""
         return Listed(path=self.path, title=self.title, hook=self.description, fault=self.fault)
+
+
+class Remembered(Struct, frozen=True, kw_only=True):
+    """A row by the bytes alone, as the ledger keeps it, so that the file need not be read again."""
+
+    row: Surveyed
+    inode: int
+    judged: bool
+    """The law was asked about it: it was foreign."""

@@ -39,11 +39,13 @@ def test_a_persons_decision_is_made_by_compare_and_swap(house: House) -> None:
 def test_what_an_agent_wrote_about_the_person_waits_and_what_it_wrote_about_the_project_does_not(
     house: House,
 ) -> None:
+    for root in ("user", SHOP_ROOT):
+        (house.memory / root).mkdir(parents=True)
     house.user.put("likes.md", fact("likes", "Likes tabs", "user").encode())
     house.project.put("tabs.md", fact("tabs", "Tabs are used").encode())
-    house.store.witness("user", "likes.md")
-    house.store.witness(SHOP_ROOT, "tabs.md")
-    house.store.witness(SHOP_ROOT, "none.md")
+    house.store.witness(["user/likes.md"])
+    house.store.witness([f"{SHOP_ROOT}/tabs.md"])
+    house.store.witness([f"{SHOP_ROOT}/none.md", "elsewhere.txt", "user"])
     (likes,) = house.store.survey("user")
     (tabs,) = house.store.survey(SHOP_ROOT)
     assert likes.withheld.startswith("unstated: ")
@@ -54,7 +56,8 @@ def test_what_an_agent_wrote_about_the_person_waits_and_what_it_wrote_about_the_
 
 def test_what_a_run_wrote_is_not_witnessed(house: House) -> None:
     house.keep(USER, "tabs.md", "I prefer tabs in every file", "user")
-    house.store.witness("user", "tabs.md")
+    (house.memory / "user").mkdir()
+    house.store.witness(["user/tabs.md"])
     (row,) = house.store.survey("user")
     assert (row.trust, row.foreign, row.withheld) == (Trust.STATED, False, "")
 

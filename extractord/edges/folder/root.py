@@ -60,30 +60,27 @@ class Folder:
         Hidden entries, links and special files are left out. Raise StoreError for a subfolder
         that cannot be read: it is never taken for an empty one.
         """
-        return tuple(sorted(path for path, _ in self._files()))
+        return tuple(self.stats())
 
     def stats(self) -> dict[str, tuple[int, int, int]]:
         """Return size, mtime in ns and inode of each file that `names` has, sorted; in one walk."""
         found = {}
-        for path, entry in self._files():
-            with suppress(FileNotFoundError):
-                seen = entry.stat(follow_symlinks=False)
-                found[path] = (seen.st_size, seen.st_mtime_ns, seen.st_ino)
-        return dict(sorted(found.items()))
-
-    def _files(self) -> Iterator[tuple[str, os.DirEntry[str]]]:
         waiting = [""]
         while waiting:
             folder = waiting.pop()
+            above = f"{folder}/" if folder else ""
             with self._explained(folder or "."), self._reach(folder) as here, os.scandir(here) as entries:
                 for entry in entries:
-                    path = f"{folder}/{entry.name}" if folder else entry.name
-                    if entry.name.startswith(".") or not _is_utf8(entry.name):
+                    name = entry.name
+                    if name.startswith(".") or not _is_utf8(name):
                         continue
-                    if entry.is_dir(follow_symlinks=False):
-                        waiting.append(path)
-                    elif entry.name.endswith(".md") and entry.is_file(follow_symlinks=False):
-                        yield path, entry
+                    if name.endswith(".md") and entry.is_file(follow_symlinks=False):
+                        with suppress(FileNotFoundError):
+                            seen = entry.stat(follow_symlinks=False)
+                            found[above + name] = (seen.st_size, seen.st_mtime_ns, seen.st_ino)
+                    elif entry.is_dir(follow_symlinks=False):
+                        waiting.append(above + name)
+        return dict(sorted(found.items()))
 
     def read(self, path: str, limit: int) -> bytes:
         """Return the bytes of a regular file. Raise StoreError for any other, or over `limit` bytes."""

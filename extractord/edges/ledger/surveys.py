@@ -7,12 +7,13 @@ from collections.abc import Iterable, Mapping
 
 import msgspec
 
-from extractord.core.survey import Surveyed
-from extractord.edges.ledger.connection import border
+from extractord.core.surveyed import Remembered, Surveyed
+from extractord.edges.ledger.connection import border, transaction
 
 SCHEMA: tuple[str, ...] = (
     """CREATE TABLE surveys(
         root TEXT NOT NULL, path TEXT NOT NULL, inode INTEGER NOT NULL, law TEXT NOT NULL,
+        judged INTEGER NOT NULL,
         row BLOB NOT NULL, PRIMARY KEY (root, path)
     ) WITHOUT ROWID""",
 )
@@ -25,24 +26,29 @@ class Surveys:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
 
-    def known(self, root: str, law: str) -> Mapping[str, tuple[int, Surveyed]]:
-        """Inode and row, by path, of each file of a root that this very law judged."""
+    def known(self, root: str, law: str) -> Mapping[str, Remembered]:
+        """What each file of a root said, by path, when it was read under this very law."""
         rows = self._connection.execute(
-            "SELECT path, inode, row FROM surveys WHERE root = ? AND law = ?", (root, law)
+            "SELECT path, inode, judged, row FROM surveys WHERE root = ? AND law = ?", (root, law)
         )
         decode = msgspec.msgpack.Decoder(Surveyed).decode
-        return {path: (inode, decode(row)) for path, inode, row in rows}
+        return {
+            path: Remembered(row=decode(row), inode=inode, judged=bool(judged))
+            for path, inode, judged, row in rows
+        }
 
-    def keep(self, root: str, law: str, rows: Iterable[tuple[int, Surveyed]]) -> None:
+    def keep(self, root: str, law: str, rows: Iterable[Remembered]) -> None:
         """From now on this is what these files say."""
         encode = msgspec.msgpack.Encoder().encode
-        self._connection.executemany(
-            "INSERT OR REPLACE INTO surveys VALUES (?, ?, ?, ?, ?)",
-            [(root, row.path, inode, law, encode(row)) for inode, row in rows],
-        )
+        with transaction(self._connection):
+            self._connection.executemany(
+                "INSERT OR REPLACE INTO surveys VALUES (?, ?, ?, ?, ?, ?)",
+                [(root, one.row.path, one.inode, law, one.judged, encode(one.row)) for one in rows],
+            )
 
     def forget(self, root: str, paths: Iterable[str]) -> None:
         """These files are gone."""
-        self._connection.executemany(
-            "DELETE FROM surveys WHERE root = ? AND path = ?", [(root, path) for path in paths]
-        )
+        with transaction(self._connection):
+            self._connection.executemany(
+                "DELETE FROM surveys WHERE root = ? AND path = ?", [(root, path) for path in paths]
+            )

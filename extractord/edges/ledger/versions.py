@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 
 import msgspec
@@ -46,6 +46,8 @@ SCHEMA: tuple[str, ...] = (
     )""",
 )
 
+_TRUSTS = tuple(Trust)
+
 
 @border
 class Versions:
@@ -53,35 +55,48 @@ class Versions:
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
-        self._writes = 0
-        self._seen: dict[str, tuple[tuple[int, int], Mapping[str, Current]]] = {}
+        self._seen: dict[str, tuple[int, Mapping[str, Current]]] = {}
+        self._touched: dict[str, set[str]] = {}
+        """Paths that were written since `_seen`, by root."""
 
     def current(self, root: str) -> Mapping[str, Current]:
         """The current version of each path of a root."""
-        now = (self._connection.execute("PRAGMA data_version").fetchone()[0], self._writes)
-        seen = self._seen.get(root)
-        if seen is not None and seen[0] == now:
+        others = self._connection.execute("PRAGMA data_version").fetchone()[0]
+        seen, touched = self._seen.get(root), self._touched.get(root)
+        if seen is None or seen[0] != others:
+            current = dict(self._select("root = ?", root))
+        elif touched:
+            current = dict(seen[1])
+            for path in touched:
+                current.pop(path, None)
+                current.update(self._select("root = ? AND path = ?", root, path))
+        else:
             return seen[1]
-        rows = self._connection.execute(
-            "SELECT path, sha256, trust, is_foreign, pinned, withheld FROM trust WHERE root = ?", (root,)
-        )
-        current = {
-            path: Current(
-                sha256=sha256,
-                trust=Trust(trust),
-                foreign=bool(foreign),
-                pinned=bool(pinned),
-                withheld=withheld,
-            )
-            for path, sha256, trust, foreign, pinned, withheld in rows
-        }
-        if not self._connection.in_transaction:
-            self._seen[root] = (now, current)
+        if not self._connection.in_transaction:  # else it may yet be rolled back
+            self._seen[root] = (others, current)
+            self._touched.pop(root, None)
         return current
+
+    def _select(self, where: str, *values: str) -> Iterator[tuple[str, Current]]:
+        rows = self._connection.execute(
+            f"SELECT path, sha256, trust, is_foreign, pinned, withheld FROM trust WHERE {where}",  # noqa: S608 - the two conditions above
+            values,
+        )
+        for path, sha256, trust, foreign, pinned, withheld in rows:
+            yield (
+                path,
+                Current(
+                    sha256=sha256,
+                    trust=_TRUSTS[trust],
+                    foreign=foreign == 1,
+                    pinned=pinned == 1,
+                    withheld=withheld,
+                ),
+            )
 
     def set_current(self, root: str, path: str, current: Current | None) -> None:
         """From now on this is the current version of the path; None where there is none."""
-        self._writes += 1
+        self._touched.setdefault(root, set()).add(path)
         if current is None:
             self._connection.execute("DELETE FROM trust WHERE root = ? AND path = ?", (root, path))
             return

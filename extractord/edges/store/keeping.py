@@ -50,6 +50,7 @@ class Keeping:
             raise UsageError(f"{root}/{path} is still there: forget it first")
         with self._store.ledger.transaction():
             self._versions.purge(root, path)
+            self._store.ledger.surveys.forget(root, [path])
             self._store.ledger.audit.note("purge", PERSON, {"paths": [f"{root}/{path}"]}, self._store.clock())
 
     def history(self, root: str, path: str) -> tuple[Version, ...]:

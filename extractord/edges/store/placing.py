@@ -80,10 +80,9 @@ class Placing:
         return len(intents)
 
     def reindex(self, root: str, rows: Sequence[Surveyed]) -> None:
-        """Rewrite the root's index where it is not what it ought to be; sweep what a crash left of that."""
+        """Rewrite the root's index where it is not what it ought to be."""
         file = self._index(root, rows)
         if file is not None:
-            self._roots.folder(root).sweep()
             self._put(root, INDEX, file.after)
 
     def _take_back(self, intent: Intent) -> None:

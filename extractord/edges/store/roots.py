@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from pathlib import Path
 
 from msgspec import structs
@@ -12,14 +13,22 @@ from extractord.core.changeset import INDEX, decode
 from extractord.core.foreign import LAW, objection
 from extractord.core.index import Listed
 from extractord.core.memory import unstamp
-from extractord.core.ports import Folder, Versions
+from extractord.core.ports import Folder, Surveys, Versions
 from extractord.core.survey import USER_ROOT, Surveyed, at_fault, survey
+from extractord.core.surveyed import Remembered
 from extractord.core.versions import Current
+from extractord.edges.store.law import law_version
 from extractord.errors import StoreError
 from extractord.policy.requests import Found, PathFacts, Trust
 
 INDEX_BYTES = 4 * 1024 * 1024
 """An index above this is left alone."""
+
+
+_SETTLED_NS = 2_000_000_000
+"""A file that was written so shortly ago may change again without its stat showing it."""
+_WORTH_KEEPING = 32
+"""So few new rows are read again as fast as they are written down."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,40 +39,75 @@ class _Cached:
     current: Current | None
     row: Surveyed
     """With what the ledger knows."""
+    judged: bool
+    """The law was asked about the bytes."""
 
     def holds(self, stat: tuple[int, int, int], current: Current | None) -> bool:
-        """True if the file need not be read again: what was ours was not judged."""
-        return self.stat == stat and (self.row.foreign or not _is_foreign(self.bare, current))
+        """True if the file need not be read again."""
+        return self.stat == stat and (self.judged or not _is_foreign(self.bare, current))
 
 
 class Roots:
     """Every memory root, by its name: `user` or `projects/<slug>`."""
 
-    def __init__(self, folder: Callable[[str], Folder], versions: Versions) -> None:
+    def __init__(self, folder: Callable[[str], Folder], versions: Versions, surveys: Surveys) -> None:
         self.folder = folder
         self._versions = versions
+        self._surveys = surveys
         self._cache: dict[str, dict[str, _Cached]] = {}
+        self._kept: dict[str, set[tuple[str, tuple[int, int, int]]]] = {}
 
     def survey(self, root: str) -> tuple[Surveyed, ...]:
         """Return a row for each Markdown file of the root but the index, sorted by path.
 
         What cannot be read, decoded or parsed is a row at fault; the others are served. Only
-        files whose stat or standing changed since the last survey are read.
+        files whose stat or standing changed since the last survey, perhaps of an earlier process,
+        are read.
         """
         folder, current = self.folder(root), self._versions.current(root)
-        before, now = self._cache.get(root, {}), dict[str, _Cached]()
+        before, now = self._cache.get(root), dict[str, _Cached]()
+        if before is None:
+            before = self._remembered(root)
         for path, stat in folder.stats().items():
             cached, known = before.get(path), current.get(path)
             if path == INDEX:
                 continue
             if cached is None or not cached.holds(stat, known):
-                bare = _look(folder, root, path, stat, known)
-                cached = _Cached(stat, bare, known, _standing(bare, known))
+                bare, judged = _look(folder, root, path, stat, known)
+                cached = _Cached(stat, bare, known, _standing(bare, known), judged)
             elif cached.current != known:
-                cached = _Cached(stat, cached.bare, known, _standing(cached.bare, known))
+                cached = replace(cached, current=known, row=_standing(cached.bare, known))
             now[path] = cached
         self._cache[root] = now
         return tuple(cached.row for cached in now.values())
+
+    def keep(self, root: str, now: datetime) -> None:
+        """Write down what was read since the ledger was last told, where that is much."""
+        settled = now.timestamp() * 1e9 - _SETTLED_NS
+        kept, cached = self._kept.setdefault(root, set()), self._cache.get(root, {})
+        new = [
+            one
+            for path, one in cached.items()
+            if (path, one.stat) not in kept and one.stat[1] < settled and one.bare.sha256
+        ]
+        if len(new) < _WORTH_KEEPING:
+            return
+        self._surveys.keep(
+            root,
+            law_version(),
+            [Remembered(row=one.bare, inode=one.stat[2], judged=one.judged) for one in new],
+        )
+        self._surveys.forget(root, {path for path, _ in kept if path not in cached})
+        self._kept[root] = {(path, one.stat) for path, one in cached.items()}
+
+    def _remembered(self, root: str) -> dict[str, _Cached]:
+        """What an earlier process read and wrote down."""
+        found = {}
+        for path, one in self._surveys.known(root, law_version()).items():
+            stat = (one.row.size, one.row.mtime_ns, one.inode)
+            found[path] = _Cached(stat, one.row, None, _standing(one.row, None), one.judged)
+        self._kept[root] = {(path, one.stat) for path, one in found.items()}
+        return found
 
     def raw(self, root: str, path: str) -> bytes | None:
         """Return a memory's bytes; None where there is none. Raise StoreError where unreadable."""
@@ -96,17 +140,17 @@ class Roots:
 
 def _look(
     folder: Folder, root: str, path: str, stat: tuple[int, int, int], current: Current | None
-) -> Surveyed:
-    """The row of a file by its bytes, judged where they are foreign."""
+) -> tuple[Surveyed, bool]:
+    """The row of a file by its bytes, and whether it was judged: where it is foreign."""
     size, mtime_ns, _ = stat
     try:
         raw = folder.read(path, LAW.read_bytes)
     except StoreError as error:
-        return at_fault(path, size, mtime_ns, str(error))
+        return at_fault(path, size, mtime_ns, str(error)), False
     row = survey(path, raw, mtime_ns)
     if row.fault or not _is_foreign(row, current):
-        return row
-    return structs.replace(row, withheld=objection(root, path, unstamp(decode(path, raw))))
+        return row, bool(row.fault)
+    return structs.replace(row, withheld=objection(root, path, unstamp(decode(path, raw)))), True
 
 
 def _is_foreign(bare: Surveyed, current: Current | None) -> bool:

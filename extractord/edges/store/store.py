@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 
+from extractord.core.changeset import INDEX
 from extractord.core.foreign import objection
 from extractord.core.ports import Folder, Ledger
 from extractord.core.records import Change, Known, Outcome, Project
-from extractord.core.survey import Surveyed, kinds_of, root_of
+from extractord.core.survey import Surveyed, kinds_of, place_of, root_of
 from extractord.core.versions import Current, Tombstone
 from extractord.edges.store.burying import Burying
 from extractord.edges.store.committing import Committed, Committing
@@ -47,7 +48,7 @@ class Store:
         self._memory = memory
         self.ledger = ledger
         self.clock = clock
-        self.roots = Roots(folder, ledger.versions)
+        self.roots = Roots(folder, ledger.versions, ledger.surveys)
         self._placing = Placing(self.roots, ledger)
         self.burying = Burying(ledger.versions, Register(register), identity_key)
         self._noticing = Noticing(self.roots, ledger, self.burying)
@@ -82,15 +83,14 @@ class Store:
     def recover(self) -> int:
         """Undo what a crash left half done; return how many commits that were."""
         with self._locked() as recovered:
+            for root in self.names():
+                self.roots.folder(root).sweep()
             self.burying.level()
             return recovered
 
     def rebuild(self, aside: str) -> None:
-        """The ledger is new and the old one `aside`: what that had begun and not ended is swept away."""
-        with self._locked():
-            for root in self.names():
-                self.roots.folder(root).sweep()
-            self.ledger.audit.note("rebuilt", PERSON, {"aside": aside}, self.clock())
+        """The ledger is new, and the old one kept as `aside`: the audit begins with that."""
+        self.ledger.audit.note("rebuilt", PERSON, {"aside": aside}, self.clock())
 
     def notice(self, roots: Iterable[str]) -> tuple[str, ...]:
         """Keep what people wrote, renamed and deleted, and bring the indexes up to date.
@@ -104,32 +104,42 @@ class Store:
                 rows = self.roots.survey(root)
                 warnings.append(self._noticing.notice(root, rows, now))
                 self._placing.reindex(root, rows)
+                self.roots.keep(root, now)
         return tuple(warning for warning in warnings if warning)
 
-    def witness(self, root: str, path: str) -> None:
-        """A transcript shows that an agent wrote the file: it ranks as that agent's own text.
+    def witness(self, places: Iterable[str]) -> None:
+        """A transcript shows that an agent wrote these files: they rank as that agent's own text.
 
         Where a run's change on that evidence would be held, the file stays on disk, but out of
-        index, brief and injection until a person accepts it (DESIGN §5).
+        index, brief and injection until a person accepts it (DESIGN §5). `places` are below
+        <memory>; what is no memory is passed over.
         """
-        self.notice([root])
+        written: dict[str, set[str]] = {}
+        for place in places:
+            root, path = place_of(place)
+            if root in self.names() and path.endswith(".md") and path != INDEX:
+                written.setdefault(root, set()).add(path)
+        self.notice(written)
         with self._locked():
-            rows = self.roots.survey(root)
-            row = next((row for row in rows if row.path == path and row.foreign), None)
-            text = self.roots.text(root, path) if row is not None else None
-            if row is None or text is None:
-                return
-            withheld = objection(root, path, text, RunFacts(trust=Trust.INFERRED, reason="an agent wrote it"))
+            for root, paths in written.items():
+                self._witness(root, paths)
+
+    def _witness(self, root: str, paths: Container[str]) -> None:
+        evidence = RunFacts(trust=Trust.INFERRED, reason="an agent wrote it")
+        for row in self.roots.survey(root):
+            if row.path not in paths or not row.foreign or row.fault:
+                continue
+            text = self.roots.text(root, row.path) or ""
             current = Current(
                 sha256=row.sha256,
                 trust=Trust.INFERRED,
                 foreign=True,
                 pinned=row.pinned,
-                withheld=withheld,
+                withheld=objection(root, row.path, text, evidence),
             )
             with self.ledger.transaction():
-                self.ledger.versions.set_current(root, path, current)
-            self._placing.reindex(root, self.roots.survey(root))
+                self.ledger.versions.set_current(root, row.path, current)
+        self._placing.reindex(root, self.roots.survey(root))
 
     def commit(self, changes: Sequence[Change], context: Context) -> Committed:
         """Given a run's change-set, put what the law allows on disk, hold what it holds.
