@@ -1,0 +1,113 @@
+"""Messages made of blocks, as Anthropic's API shapes them and many agents record them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from msgspec import Struct
+
+from extractord.core.records import Entry, Origin, Role
+from extractord.core.transcripts.commontools import has_failed
+from extractord.core.transcripts.speech import Speech
+
+REMINDER = re.compile(r"<system-reminder>(?:.*</system-reminder>|.*)", re.DOTALL)
+"""To its last end mark: what it shows of a file may hold one too."""
+_ASKS = frozenset({"tool_use", "tool_call", "tool-call", "toolCall"})
+_ANSWERS = frozenset({"tool_result", "tool-result", "toolResult"})
+_DEPTH = 6
+
+
+class Run(Struct):
+    """How a call of Amp's ended."""
+
+    status: str | None = None
+    result: Any = None
+    error: Any = None
+
+
+class Block(Struct):
+    """One part of a message, whichever kind."""
+
+    type: str = ""
+    text: str | None = None
+    id: str | None = None
+    name: str | None = None
+    input: Any = None
+    tool_use_id: str | None = None
+    toolUseID: str | None = None  # noqa: N815 - the record's own name
+    toolUseId: str | None = None  # noqa: N815
+    content: Any = None
+    is_error: Any = None
+    run: Run | None = None
+
+
+Content = str | list[Block] | None
+
+
+def blocks_of(content: Content) -> list[Block]:
+    """Given a content in any of its forms, return its blocks."""
+    return [Block(type="text", text=content)] if isinstance(content, str) else content or []
+
+
+def text_of(content: Content) -> str:
+    """Given a content, return its text, without thoughts, calls and results."""
+    return "\n".join(block.text for block in blocks_of(content) if block.type == "text" and block.text)
+
+
+def shown_in(result: object, depth: int = _DEPTH) -> str:
+    """Given a tool's result (a text, blocks, an object), return its text, as deep as agents nest it."""
+    match result:
+        case str():
+            return result
+        case _ if depth == 0:
+            return ""
+        case list():
+            return "\n".join(filter(None, (shown_in(each, depth - 1) for each in result)))
+        case {"text": inner} | {"output": inner} | {"content": inner} | {"error": inner}:
+            return shown_in(inner, depth - 1)
+        case _:
+            return ""
+
+
+def said_in(
+    speech: Speech,
+    role: str,
+    content: Content,
+    entry: Entry,
+    wrappers: re.Pattern[str] | None = None,
+    said: str | None = None,
+) -> Iterator[Entry]:
+    """Given a message and an entry with its id, text and time, yield what was said, and what tools did."""
+    blocks = blocks_of(content)
+    for nth, block in enumerate(blocks):
+        if block.type in _ANSWERS:
+            call = block.tool_use_id or block.toolUseID or block.toolUseId or f"{entry.id}/{nth}"
+            shown, ok = _outcome(block)
+            yield from speech.result(call, shown, ok=ok, time=entry.time, name=block.name or "")
+    if role == "assistant":
+        asked = [block for block in blocks if block.type in _ASKS]
+        yield from speech.answered(
+            entry,
+            (
+                speech.call(block.id or f"{entry.id}/{nth}", block.name or "", block.input)
+                for nth, block in enumerate(asked)
+            ),
+        )
+    elif entry.text.strip():
+        yield from speech.prompted(entry, wrappers, said)
+
+
+def _outcome(block: Block) -> tuple[str, bool]:
+    if block.run is not None:
+        return shown_in(block.run.result) or shown_in(block.run.error), block.run.status == "done"
+    shown = shown_in(block.content)
+    return shown, not (has_failed(shown) if block.is_error is None else block.is_error)
+
+
+def opening(speech: Speech, role: str, text: str, ident: str | None, time: object) -> Entry:
+    """An entry for a message: a person's where it is a user's, else the agent's."""
+    if role == "user":
+        return speech.entry(Role.USER, Origin.HUMAN, text, ident, time)
+    return speech.entry(Role.ASSISTANT, Origin.SYNTHETIC, text, ident, time)
