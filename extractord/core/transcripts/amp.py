@@ -1,0 +1,111 @@
+"""Amp: a thread as one JSON document, rewritten; newer threads stay on its server."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+from msgspec import Struct, field
+
+from extractord.core.records import Seen
+from extractord.core.transcripts.blocks import Content, opening, said_in, text_of
+from extractord.core.transcripts.decoding import decoder
+from extractord.core.transcripts.recorded import absolute
+from extractord.core.transcripts.source import Container, Opened, Source, Surroundings
+from extractord.core.transcripts.speech import Speech
+from extractord.core.transcripts.telling import decoded
+
+
+class _At(Struct):
+    sentAt: Any = None  # noqa: N815 - the record's own name
+    timestamp: Any = None
+
+
+class _Message(Struct):
+    role: str = ""
+    messageId: int | str | None = None  # noqa: N815
+    content: Content = None
+    meta: _At = field(default_factory=_At)
+    usage: _At | None = None
+
+
+class _Tree(Struct):
+    uri: str | None = None
+
+
+class _Initial(Struct):
+    trees: list[_Tree] = field(default_factory=list)
+
+
+class _Env(Struct):
+    initial: _Initial = field(default_factory=_Initial)
+
+
+class _Thread(Struct):
+    id: str | None = None
+    env: _Env = field(default_factory=_Env)
+    messages: list[_Message] | None = None
+
+
+_DECODER = decoder(_Thread)
+
+
+class AmpReader:
+    """Folds a thread's document."""
+
+    def __init__(self, opened: Opened) -> None:
+        """Take the file's name for the thread's until the document says it."""
+        self.session: str | None = None
+        self.version: str | None = None
+        self.unknown: Counter[str] = Counter()
+        self._speech = Speech("amp", opened.path.rsplit("/", 1)[-1].removesuffix(".json"))
+
+    def feed(self, record: bytes) -> Iterator[Seen]:
+        """Given the whole document, yield what it brings."""
+        thread = decoded(record, _DECODER, self.unknown)
+        if thread is None:
+            return
+        if thread.messages is None:
+            self.unknown["no messages"] += 1
+            return
+        self.session = thread.id or self._speech.session
+        self._speech.begin(self.session)
+        uri = next((tree.uri for tree in thread.env.initial.trees if tree.uri), None)
+        self._speech.cwd = absolute(uri, None) if uri else None
+        for message in thread.messages:
+            yield from self._message(message)
+
+    def settle(self) -> Iterator[Seen]:
+        """Nothing waits: a document is whole."""
+        return iter(())
+
+    def _message(self, message: _Message) -> Iterator[Seen]:
+        if message.role not in ("user", "assistant"):
+            self.unknown[f"message/{message.role[:64]}"] += 1
+            return
+        at = message.meta.sentAt or (message.usage.timestamp if message.usage else None)
+        ident = None if message.messageId is None else str(message.messageId)
+        entry = opening(self._speech, message.role, text_of(message.content), ident, at)
+        yield from said_in(self._speech, message.role, message.content, entry)
+
+
+def _roots(around: Surroundings) -> tuple[str, ...]:
+    """`amp/threads` in the person's data folder."""
+    base = around.env.get("XDG_DATA_HOME") or f"{around.home}/.local/share"
+    return (f"{base}/amp/threads",)
+
+
+_NAME = re.compile(r"(?:.*/)?T-[^/]+\.json")
+
+
+SOURCE = Source(
+    agent="amp",
+    roots=_roots,
+    belongs=lambda path: _NAME.fullmatch(path) is not None,
+    container=lambda _path: Container.DOCUMENT,
+    claims=lambda path, head: _NAME.fullmatch(path) is not None and b'"messages"' in head,
+    reader=AmpReader,
+    writes_turn_end=False,
+)

@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+from feeding import fed, line, newest, odd_records, reader, settled
+from hypothesis import given, settings
+
+from extractord.core.records import Entry, Origin, Role, ToolCall
+from extractord.core.transcripts.amp import SOURCE
+from extractord.core.transcripts.source import Container, Surroundings
+
+AT = 1_796_040_000_000
+PATH = "/h/amp/threads/T-1.json"
+
+
+def thread(*messages: object) -> dict[str, object]:
+    trees = [{"displayName": "shop", "uri": "file:///home/dev/shop"}]
+    return {"id": "T-1", "created": AT, "env": {"initial": {"trees": trees}}, "messages": list(messages)}
+
+
+def said(ident: int, role: str, *blocks: object) -> dict[str, object]:
+    return {"role": role, "messageId": ident, "content": list(blocks), "meta": {"sentAt": AT}}
+
+
+def entry(ident: str, role: Role, origin: Origin, words: str, **more: object) -> Entry:
+    return Entry(
+        id=f"T-1/{ident}",
+        agent="amp",
+        session="T-1",
+        role=role,
+        origin=origin,
+        text=words,
+        time=datetime.fromtimestamp(AT / 1000, tz=UTC),
+        cwd="/home/dev/shop",
+        **more,  # type: ignore[arg-type]
+    )
+
+
+@pytest.mark.parametrize(("status", "ok"), [("done", True), ("error", False), ("cancelled", False)])
+def test_a_thread_has_prompts_calls_and_their_outcomes(status: str, ok: bool) -> None:
+    to = reader(SOURCE, PATH)
+    asks = {"type": "tool_use", "id": "c1", "name": "create_file", "input": {"path": "/home/dev/memory/a.md"}}
+    result = {"type": "tool_result", "toolUseID": "c1", "run": {"status": status, "result": "wrote"}}
+    whole = thread(
+        said(0, "user", {"type": "text", "text": "save it"}),
+        said(1, "assistant", {"type": "thinking"}, asks),
+        said(2, "user", result),
+        {"role": "info"},
+    )
+    call = ToolCall(id="c1", name="create_file", paths=("/home/dev/memory/a.md",), writes=True)
+    done = ToolCall(id="c1", name="create_file", paths=("/home/dev/memory/a.md",), writes=True, ok=ok)
+    assert fed(to, whole) == [
+        entry("0", Role.USER, Origin.HUMAN, "save it"),
+        entry("1", Role.ASSISTANT, Origin.SYNTHETIC, "", calls=(call,)),
+        entry("1", Role.ASSISTANT, Origin.SYNTHETIC, "", calls=(done,), revision=1),
+        entry("c1/result", Role.TOOL, Origin.SYNTHETIC, "wrote"),
+    ]
+    assert (to.session, to.unknown) == ("T-1", {"message/info": 1})
+    assert fed(to, whole) == []
+
+
+def test_what_is_no_thread_is_counted() -> None:
+    to = reader(SOURCE, PATH)
+    assert fed(to, {"id": "T-1"}, b"[") == []
+    assert to.unknown == {"no messages": 1, "undecodable": 1}
+
+
+def test_where_it_is_and_what_belongs() -> None:
+    home = {"home": "/home/dev", "platform": "linux"}
+    assert SOURCE.roots(Surroundings(env={}, **home)) == ("/home/dev/.local/share/amp/threads",)
+    assert SOURCE.roots(Surroundings(env={"XDG_DATA_HOME": "/d"}, **home)) == ("/d/amp/threads",)
+    assert SOURCE.belongs("T-1.json")
+    assert not SOURCE.belongs("index.json")
+    assert SOURCE.container(PATH) is Container.DOCUMENT
+    assert SOURCE.claims(PATH, line(thread()))
+    assert not SOURCE.claims("/h/a.json", line(thread()))
+
+
+KEYS = ["id", "messages", "role", "messageId", "content", "type", "text", "name", "input", "run", "toolUseID"]
+WORDS = ["T-1", "user", "assistant", "text", "tool_use", "tool_result", "c1", "done"]
+
+
+@settings(max_examples=60, deadline=None)
+@given(odd_records(KEYS, WORDS))
+def test_no_record_raises_and_no_id_comes_twice_unrevised(records: list[bytes]) -> None:
+    newest(settled(reader(SOURCE, PATH), *records, *records))
