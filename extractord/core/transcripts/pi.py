@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -85,11 +86,30 @@ class _Record(Struct):
 _DECODER = decoder(_Record)
 
 
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """What agents that keep Pi's files do each in their own way."""
+
+    agent: str
+    call: Callable[[str, str, object, str | None], ToolCall]
+    """From id, name, arguments and cwd."""
+    prompt: Callable[[Entry], Iterator[Entry]]
+    """A user's message as recorded to what a person said, and what was put round it."""
+
+
+PI = Dialect(
+    agent="pi",
+    call=lambda ident, name, arguments, cwd: tool_call(ident, name, arguments, cwd, _TOOLS),
+    prompt=lambda entry: pieces(entry, _WRAPPERS),
+)
+
+
 class PiReader:
     """Folds one session file; version 1 has no ids, so its entries are keyed by their text."""
 
-    def __init__(self, opened: Opened) -> None:
+    def __init__(self, opened: Opened, dialect: Dialect = PI) -> None:
         """Take the file's name for the session's where no header says it."""
+        self._dialect = dialect
         self.session: str | None = None
         self._name = opened.path.rsplit("/", 1)[-1].removesuffix(".jsonl")
         self.version: str | None = None
@@ -140,7 +160,7 @@ class PiReader:
         match message.role:
             case "user":
                 entry = self._entry(line, Role.USER, Origin.HUMAN, text)
-                yield from self._prompt(line, tuple(pieces(entry, _WRAPPERS)))
+                yield from self._prompt(line, tuple(self._dialect.prompt(entry)))
             case "assistant":
                 entry = self._entry(line, Role.ASSISTANT, Origin.SYNTHETIC, text)
                 calls = tuple(
@@ -182,7 +202,7 @@ class PiReader:
             origin = Origin.SUBAGENT
         return Entry(
             id=line.id or self._key(text),
-            agent="pi",
+            agent=self._dialect.agent,
             session=self.session or self._name,
             role=role,
             origin=origin,
@@ -198,7 +218,7 @@ class PiReader:
         return text_key(text, self._texts[first] - 1)
 
     def _call(self, entry: str, nth: int, part: _Part) -> ToolCall:
-        return tool_call(part.id or f"{entry}/{nth}", part.name or "", part.arguments, self._cwd, _TOOLS)
+        return self._dialect.call(part.id or f"{entry}/{nth}", part.name or "", part.arguments, self._cwd)
 
     def _tell(self, *entries: Entry, spoken: bool = False) -> Iterator[Seen]:
         self._branches.bear(entries[0].id.partition("#")[0], (each.id for each in entries), spoken=spoken)
