@@ -30,13 +30,18 @@ def _belongs(path: str) -> bool:
 
 
 def _claims(path: str, head: bytes) -> bool:
-    """True if one of the first lines is a message of Claude Code's, or one of its bookkeeping lines."""
+    """True if one of the first lines is a message of Claude Code's, or one of its bookkeeping lines.
+
+    iFlow keeps such lines too, under `session-…`.
+    """
     if not path.endswith(".jsonl"):
         return False
     for line in head.split(b"\n")[:40]:
         row = decode(line) if line else None
         if row is None or not (row.session or row.uuid or row.timestamp):
             continue
+        if (row.session or "").startswith("session-"):
+            return False
         if row.type in ("user", "assistant") and row.message and row.message.content is not None:
             return True
         if row.type in _TELLING:

@@ -31,7 +31,8 @@ def _family(name: str) -> str | None:
 def _claims(path: str, head: bytes) -> bool:
     """True for a rollout's name, or where the first line begins a session as Codex does."""
     first = head.lstrip(b"\xef\xbb\xbf\0\r\n\t ").partition(b"\n")[0]
-    return bool(_META.search(first) or _ROLLOUT.search(path.replace("\\", "/")))
+    begins = _META.search(first) is not None and b'"payload"' in first  # Hermes has such a line without
+    return bool(begins or _ROLLOUT.search(path.replace("\\", "/")))
 
 
 def _reader(opened: Opened) -> Reader:
