@@ -13,14 +13,13 @@ def main() -> None:
 
             sys.stdout.write(f"extractord {__version__}\n")
         case ["_processes", confinement, "--control", control]:
-            from extractord.edges.processes.server import serve  # noqa: PLC0415 - not for the command line
-            from extractord.subagent import prepare  # noqa: PLC0415 - loaded before the first fork
+            from extractord.subagent import start_others  # noqa: PLC0415 - not for the command line
 
-            serve(int(control), prepare(confined=confinement != "off"))
+            start_others(int(control), confinement)
         case ["_modelhost", confinement, provider]:
             from extractord.hosting import host  # noqa: PLC0415 - the same: 4 s
 
-            host(provider, confined=confinement != "off")
+            host(provider, confinement)
         case _:
             from extractord.cli import run  # noqa: PLC0415 - not for the processes above
 

@@ -95,7 +95,7 @@ async def opened(
         _confine(settings, Path(tmp))
         redaction = Redaction()
         stack.push_async_callback(redaction.close)
-        child = ForkedChild(processes, settings.budget.run_s)
+        child = ForkedChild(processes, settings.budget.run_s, CATALOGUE)
         await redaction.start()
         level = await _tried(settings, child, state)
         host = ModelHost(

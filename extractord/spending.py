@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import asyncio
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Protocol
 
@@ -12,6 +13,9 @@ from extractord.core.budget import Limits, Stop, judge_spend
 from extractord.core.ports import Complete, Runs
 from extractord.core.records import Message, Reply, Tool, Usage
 from extractord.errors import ExtractordError, ModelError
+
+_BYTES_A_TOKEN = 6
+"""No tokenizer makes longer ones of prose on average."""
 
 
 class BudgetSpent(ExtractordError):  # noqa: N818 - a state of the purse, not a fault
@@ -38,6 +42,24 @@ class Redactor(Protocol):
         ...
 
 
+def least_tokens(messages: Sequence[Message], tools: Sequence[Tool]) -> int:
+    """Given what is asked, return how many tokens it is at least: a message is not less than one."""
+    size = sum(len(text.encode("utf-8", "replace")) for text in _texts(messages))
+    described = sum(len(tool.description) for tool in tools)
+    return len(messages) + (size + described) // _BYTES_A_TOKEN
+
+
+def _texts(messages: Sequence[Message]) -> Iterator[str]:
+    for message in messages:
+        yield message.content
+        yield from (call.arguments for call in message.calls)
+
+
+def _cleaned(message: Message, clean: Mapping[str, str]) -> Message:
+    calls = tuple(replace(call, arguments=clean[call.arguments]) for call in message.calls)
+    return replace(message, content=clean[message.content], calls=calls)
+
+
 class Spending:
     """Makes the requests of every run."""
 
@@ -50,11 +72,13 @@ class Spending:
         self._limits = limits
         self._clock = clock
 
-    def check(self, run: str) -> None:
-        """Raise BudgetSpent where not one more request fits."""
+    def check(self, run: str, asked_tokens: int = 0) -> None:
+        """Raise BudgetSpent where not one more request fits; `asked_tokens` is what it is at least."""
         now = self._clock()
         midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
-        verdict = judge_spend(self._limits, self._runs.spent(midnight), self._runs.spent(midnight, run), now)
+        verdict = judge_spend(
+            self._limits, self._runs.spent(midnight), self._runs.spent(midnight, run), now, asked_tokens
+        )
         if isinstance(verdict, Stop):
             raise BudgetSpent(verdict)
 
@@ -63,14 +87,17 @@ class Spending:
         clean: dict[str, str] = {}
 
         async def complete(messages: Sequence[Message], tools: Sequence[Tool]) -> Reply:
-            self.check(run)
-            fresh = [message.content for message in messages if message.content not in clean]
+            self.check(run, least_tokens(messages, tools))
+            fresh = [text for text in dict.fromkeys(_texts(messages)) if text not in clean]
             clean.update(zip(fresh, await self._redactor.redact(fresh), strict=True))
-            asked = [replace(message, content=clean[message.content]) for message in messages]
+            asked = [_cleaned(message, clean) for message in messages]
             try:
                 reply, tries = await self._host.complete(asked, tools)
             except ModelError as error:
                 self._count(run, error.tries, error.fault)
+                raise
+            except asyncio.CancelledError:
+                self._count(run, 1, "timeout")
                 raise
             self._count(run, tries - 1, "transient")
             self._runs.spend(run, reply.usage, self._clock(), None)

@@ -1,8 +1,12 @@
-"""What a child does: it gives up its rights, hears what its run starts with, and holds the conversation."""
+"""What the process that starts the others does, and a child: it gives up its rights and converses."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Sequence
+import os
+import sys
+import traceback
+from collections.abc import Coroutine, Sequence
+from pathlib import Path
 
 from extractord.agent.heuristic import Heuristic
 from extractord.agent.loop import converse
@@ -10,25 +14,63 @@ from extractord.agent.prompts import Prompts, load
 from extractord.agent.tools import Tools
 from extractord.core.ports import Model
 from extractord.core.records import Conversation
-from extractord.core.wire import Done, Probe, Probed, Refused, Start, WireError
+from extractord.core.wire import Done, Failed, Probe, Probed, Refused, Start, WireError
 from extractord.edges.child import PipedModel, Pipes
-from extractord.edges.confine import confine_child, end_with_parent
+from extractord.edges.confine import confine_child, confine_server, end_with_parent
 from extractord.edges.confine.trial import what_succeeds
 from extractord.edges.folder import Folder, FolderView
+from extractord.edges.processes.server import serve
 from extractord.policy.requests import RootKind
 
 
-def prepare(*, confined: bool) -> Callable[[int, int, Sequence[int]], None]:
-    """Before the first fork: load what a confined child could not, and return what it does."""
-    prompts = load()
-    return lambda incoming, outgoing, roots: _hold(prompts, incoming, outgoing, roots, confined=confined)
+def start_others(control: int, confinement: str) -> None:
+    """In the process that starts the others: give up all writing, then serve its control socket.
+
+    Everything that a confined child could not load is loaded first.
+    """
+    prompts, confined = load(), confinement != "off"
+    if confined:
+        confine_server()
+
+    def child(incoming: int, outgoing: int, roots: Sequence[int]) -> None:
+        _be_child(prompts, incoming, outgoing, roots, confined=confined)
+
+    serve(control, child, _is_model_host, end_with_parent)
 
 
-def _hold(prompts: Prompts, incoming: int, outgoing: int, roots: Sequence[int], *, confined: bool) -> None:
-    """In the child: given its pipes and its roots (the user's, then the project's), hold one conversation."""
-    end_with_parent()
-    level = confine_child(roots, [incoming, outgoing]) if confined else "none"
+def _is_model_host(command: Sequence[str]) -> bool:
+    match command:
+        case [sys.executable, *options, "_modelhost", _, _]:
+            return options in (["-P", "-m", "extractord"], ["-m", "extractord"])
+        case _:
+            return False
+
+
+def _be_child(
+    prompts: Prompts, incoming: int, outgoing: int, roots: Sequence[int], *, confined: bool
+) -> None:
+    """In the child: given its pipes and its roots (the user's, then the project's), hold one conversation.
+
+    What goes wrong is told by its kind and place: the words of an error may be the transcript's.
+    """
+    _silence()
     pipes = Pipes(incoming, outgoing)
+    try:
+        level = confine_child(roots, [incoming, outgoing]) if confined else "none"
+        _hold(prompts, pipes, roots, level)
+    except Exception as error:  # noqa: BLE001 - whatever it is, the daemon logs where it was
+        last = traceback.extract_tb(error.__traceback__)[-1]
+        pipes.say(Failed(kind=type(error).__name__, module=Path(last.filename).stem, line=last.lineno or 0))
+
+
+def _silence() -> None:
+    """The daemon's log is no place for what a child may say."""
+    null = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, sys.stderr.fileno())
+    os.close(null)
+
+
+def _hold(prompts: Prompts, pipes: Pipes, roots: Sequence[int], level: str) -> None:
     match pipes.hear():
         case Start() as start:
             conversation = _conversation(prompts, pipes, start, roots)

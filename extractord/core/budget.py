@@ -50,9 +50,13 @@ class Stop:
     reason: str
 
 
-def judge_spend(limits: Limits, spent_today: Spent, spent_run: Spent, now: datetime) -> Go | Warn | Stop:
+def judge_spend(
+    limits: Limits, spent_today: Spent, spent_run: Spent, now: datetime, asked_tokens: int = 0
+) -> Go | Warn | Stop:
     """Given what was spent since midnight and by this run, return whether one more request fits.
 
+    `asked_tokens` is what the request itself is at least: one that alone would pass the run's
+    tokens is not made. A child that was turned chooses how much it asks.
     `now` is aware, in the zone whose midnight begins a day. The embedded model makes no request
     and spends nothing: it is not asked about.
     """
@@ -71,6 +75,10 @@ def judge_spend(limits: Limits, spent_today: Spent, spent_run: Spent, now: datet
     for name, spent, limit in run:
         if limit != "unlimited" and spent >= limit:
             return Stop(None, f"budget.{name} is spent: {_amount(spent)} of {_amount(limit)}")
+    if limits.run_tokens != "unlimited" and spent_run.tokens + asked_tokens > limits.run_tokens:
+        return Stop(
+            None, f"budget.run_tokens of {_amount(limits.run_tokens)} would be passed by a request of its own"
+        )
     for name, spent, limit in day:
         if limit != "unlimited" and spent >= limits.soft * limit:
             return Warn(f"budget.{name} is nearly spent: {_amount(spent)} of {_amount(limit)}")

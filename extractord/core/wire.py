@@ -48,7 +48,7 @@ class Probe(Struct, frozen=True, kw_only=True, tag="probe"):
 
 
 class Probed(Struct, frozen=True, kw_only=True, tag="probed"):
-    """child → daemon: how far it is confined, and what it could do all the same."""
+    """child, model host → daemon: how far it is confined, and what it could do all the same."""
 
     level: str
     succeeded: tuple[str, ...]
@@ -92,7 +92,15 @@ class Done(Struct, frozen=True, kw_only=True, tag="done"):
     conversation: Conversation
 
 
-Said = Start | Probe | Probed | Ask | Answer | Unanswered | Refused | Done
+class Failed(Struct, frozen=True, kw_only=True, tag="failed"):
+    """child → daemon: it cannot go on; which error, raised where. Its words are not told."""
+
+    kind: str
+    module: str
+    line: int
+
+
+Said = Start | Probe | Probed | Ask | Answer | Unanswered | Refused | Done | Failed
 
 _encoder = msgspec.msgpack.Encoder()
 _decoder = msgspec.msgpack.Decoder(Said)

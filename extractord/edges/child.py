@@ -9,12 +9,14 @@ from dataclasses import dataclass, field
 
 from msgspec.structs import replace
 
+from extractord.core.handed import checked, fault, tidy
 from extractord.core.ports import Complete, Link, Processes
 from extractord.core.records import Conversation, Ending, Message, Refusal, Reply, Tool
 from extractord.core.wire import (
     Answer,
     Ask,
     Done,
+    Failed,
     Frames,
     Probe,
     Probed,
@@ -43,9 +45,11 @@ class _Heard:
 class ForkedChild:
     """Starts a child for a run and talks to it until it is done, silent, lying or out of time."""
 
-    def __init__(self, processes: Processes, run_s: float) -> None:
+    def __init__(self, processes: Processes, run_s: float, tools: Sequence[Tool] = ()) -> None:
+        """`tools` is what the model is offered, whatever a child asks for."""
         self._processes = processes
         self._run_s = run_s
+        self._tools = tuple(tools)
 
     async def converse(self, start: Start, roots: Sequence[int], complete: Complete) -> Conversation:
         """Given what the run starts with and its roots' descriptors, return the conversation.
@@ -54,15 +58,38 @@ class ForkedChild:
         A child that dies, hangs or does not keep to the protocol is Ending.FAILED with the reason.
         """
         heard = _Heard()
-        async with self._processes.forked(roots) as link:
-            try:
-                async with asyncio.timeout(self._run_s):
-                    conversation = await _talk(start, link, complete, heard)
-            except TimeoutError:
-                conversation = _failed("timeout")
-            except (WireError, ConnectionError) as error:
-                conversation = _failed(f"child: {error}")
+        try:
+            async with asyncio.timeout(self._run_s), self._processes.forked(roots) as link:
+                conversation = await self._talk(start, link, complete, heard)
+        except TimeoutError:
+            conversation = _failed("timeout")
+        except (WireError, ConnectionError) as error:
+            conversation = _failed(f"child: {error}")
         return replace(conversation, refusals=tuple(heard.refusals), denied=heard.denied)
+
+    async def _talk(self, start: Start, link: Link, complete: Complete, heard: _Heard) -> Conversation:
+        frames = Frames()
+        await link.write(frame(start))
+        while chunk := await link.read(CHUNK_BYTES):
+            for said in frames.feed(chunk):
+                match said:
+                    case Ask():
+                        heard.asked += 1
+                        if heard.asked > start.turns:
+                            raise WireError(f"it asked for more than {start.turns} turns")
+                        reply = await complete(said.messages, self._tools)
+                        await link.write(frame(Answer(id=said.id, reply=reply)))
+                    case Refused():
+                        heard.denied += 1
+                        if len(heard.refusals) < AUDITED:
+                            heard.refusals.append(tidy(said.refusal))
+                    case Done():
+                        return checked(said.conversation, start.turns)
+                    case Failed():
+                        raise WireError(fault(said))
+                    case _:
+                        raise WireError(f"it sent a {type(said).__name__}")
+        raise WireError("it ended without an answer")
 
     async def probe(self, probe: Probe, roots: Sequence[int]) -> Probed:
         """Let a child try what it must not be able to do. Raise WireError where it does not answer."""
@@ -75,29 +102,6 @@ class ForkedChild:
                         if isinstance(said, Probed):
                             return said
         raise WireError("the child ended before it was tried; its error is on standard error")
-
-
-async def _talk(start: Start, link: Link, complete: Complete, heard: _Heard) -> Conversation:
-    frames = Frames()
-    await link.write(frame(start))
-    while chunk := await link.read(CHUNK_BYTES):
-        for said in frames.feed(chunk):
-            match said:
-                case Ask():
-                    heard.asked += 1
-                    if heard.asked > start.turns:
-                        raise WireError(f"it asked for more than {start.turns} turns")
-                    reply = await complete(said.messages, said.tools)
-                    await link.write(frame(Answer(id=said.id, reply=reply)))
-                case Refused():
-                    heard.denied += 1
-                    if len(heard.refusals) < AUDITED:
-                        heard.refusals.append(said.refusal)
-                case Done():
-                    return said.conversation
-                case _:
-                    raise WireError(f"it sent a {type(said).__name__}")
-    raise WireError("it ended without an answer")
 
 
 def _failed(reason: str) -> Conversation:

@@ -16,17 +16,28 @@ from extractord.edges.confine import landlock, seccomp
 from extractord.edges.confine.landlock import Files
 
 _SET_PDEATHSIG = 1
+_SET_DUMPABLE = 4
 _CHILD_MEMORY_BYTES = 1024 * 1024 * 1024
 _CHILD_CPU_S = 60
 _CHILD_FILES = 64
 
 
-def end_with_parent() -> None:
-    """This process is killed when the one that started it ends (Linux; elsewhere the pipe's end tells)."""
+def end_with_parent(parent: int) -> None:
+    """This process is killed when `parent`, which started it, ends.
+
+    On Linux; elsewhere the pipe's end tells. It lasts over an exec. An orphan's new parent need
+    not be 1: each system and each container may have its own that takes orphans in.
+    """
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-        if os.getppid() == 1:
+        if os.getppid() != parent:
             os.kill(os.getpid(), signal.SIGKILL)
+
+
+def hide_memory() -> None:
+    """No other process of this user can trace this one or read its memory and environment (Linux)."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_SET_DUMPABLE, 0, 0, 0, 0)
 
 
 def confine_child(roots: Sequence[int], keep: Sequence[int], limit: int | None = None) -> str:
@@ -54,6 +65,24 @@ def confine_child(roots: Sequence[int], keep: Sequence[int], limit: int | None =
         ),
         lambda: seccomp.allow_only(seccomp.CHILD),
     )
+
+
+def confine_server(limit: int | None = None) -> str:
+    """Leave the process that starts the others nothing to write: so no other has it, whatever it is.
+
+    Given to it before it is asked for anything. Return the level reached.
+    """
+    with _opened([Path("/dev/null")]) as null:
+        allowed = [(fd, Files.WRITE_FILE) for fd in null]
+        return _apply(
+            limit,
+            lambda version: landlock.restrict(
+                landlock.WRITE, allowed, network=False, scoped=False, version=version
+            ),
+            lambda: seccomp.refuse(
+                seccomp.DAEMON, families=(socket.AF_INET, socket.AF_INET6), threads_only=False
+            ),
+        )
 
 
 def confine_host(readable: Iterable[Path], limit: int | None = None) -> str:
@@ -84,7 +113,7 @@ def confine_daemon(writable: Iterable[Path], *, network: bool, limit: int | None
             lambda version: landlock.restrict(
                 landlock.WRITE, allowed, network=False, scoped=False, version=version
             ),
-            lambda: seccomp.refuse(seccomp.NOBODY, families=families, threads_only=False),
+            lambda: seccomp.refuse(seccomp.DAEMON, families=families, threads_only=False),
         )
 
 

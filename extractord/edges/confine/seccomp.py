@@ -22,9 +22,12 @@ _RETURN = 0x06
 _KILL = 0x80000000
 _ALLOW = 0x7FFF0000
 _ERRNO = 0x00050000
-_NUMBER, _ARCHITECTURE, _FIRST_ARGUMENT = 0, 4, 16
+_NUMBER, _ARCHITECTURE, _FIRST_ARGUMENT, _SECOND_ARGUMENT = 0, 4, 16, 24
 _X32 = 0x40000000
 _CLONE_THREAD = 0x00010000
+
+_HARMLESS_FCNTL = (0, 1, 2, 3, 4, 1030)
+"""F_DUPFD, F_GETFD, F_SETFD, F_GETFL, F_SETFL, F_DUPFD_CLOEXEC: not F_SETOWN, which sends signals."""
 
 _AUDIT = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 _COLUMN = {"x86_64": 0, "aarch64": 1}
@@ -65,7 +68,7 @@ _NUMBERS: Mapping[str, tuple[int | None, int | None]] = {
 
 CHILD = (
     "read", "write", "readv", "writev", "pread64", "close", "close_range", "fstat", "newfstatat", "statx",
-    "lseek", "openat", "openat2", "getdents64", "fcntl", "dup", "mmap", "munmap", "mprotect", "mremap",
+    "lseek", "openat", "openat2", "getdents64", "dup", "mmap", "munmap", "mprotect", "mremap",
     "madvise", "brk", "rt_sigaction", "rt_sigprocmask", "rt_sigreturn", "sigaltstack", "restart_syscall",
     "exit", "exit_group", "futex", "clock_gettime", "clock_nanosleep", "nanosleep", "gettimeofday",
     "getrandom", "poll", "ppoll", "getpid", "gettid", "getuid", "geteuid", "getgid", "getegid",
@@ -82,6 +85,13 @@ NOBODY = (
 )  # fmt: skip
 """What no process of ours has a use for."""
 
+DAEMON = (
+    *NOBODY, "truncate", "symlink", "symlinkat", "chmod", "fchmodat", "fchmodat2", "chown", "lchown",
+    "fchownat", "setxattr", "lsetxattr", "removexattr", "lremovexattr", "utimensat", "memfd_create",
+    "pidfd_send_signal",
+)  # fmt: skip
+"""What the daemon has no use for besides: by a path they change what Landlock does not watch."""
+
 HOST = (
     *NOBODY, "execve", "execveat", "fork", "vfork", "link", "linkat", "symlink", "symlinkat", "chmod",
     "fchmod", "fchmodat", "fchmodat2", "chown", "fchown", "lchown", "fchownat", "setxattr", "lsetxattr",
@@ -97,8 +107,15 @@ def supported() -> bool:
 
 
 def allow_only(names: Collection[str]) -> None:
-    """Every other call fails with EPERM from now on, for ever. Raise OSError where refused."""
-    body = []
+    """Every other call fails with EPERM from now on, for ever. Raise OSError where refused.
+
+    Of `fcntl` that is left which looks at a descriptor, copies it or sets its flags.
+    """
+    body = [_jump(_JUMP_EQUAL, _number("fcntl"), 0, len(_HARMLESS_FCNTL) * 2 + 2)]
+    body += [_op(_LOAD_WORD, _SECOND_ARGUMENT)]
+    for command in _HARMLESS_FCNTL:
+        body += [_jump(_JUMP_EQUAL, command, 0, 1), _op(_RETURN, _ALLOW)]
+    body += [_op(_RETURN, _ERRNO | errno.EPERM)]
     for number in _numbers(names):
         body += [_jump(_JUMP_EQUAL, number, 0, 1), _op(_RETURN, _ALLOW)]
     _install([*body, _op(_RETURN, _ERRNO | errno.EPERM)])
@@ -129,6 +146,13 @@ def refuse(names: Collection[str], *, families: Collection[int], threads_only: b
         body += [_jump(_JUMP_EQUAL, family, 0, 1), _op(_RETURN, _ALLOW)]
     body += [_op(_RETURN, _ERRNO | errno.EPERM)]
     _install([*body, _op(_RETURN, _ALLOW)])
+
+
+def exec_of_nothing() -> None:
+    """Ask for an exec that cannot be: PermissionError where a filter refuses it, else another OSError."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.syscall(_number("execve"), None, None, None)
+    raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
 
 
 def _numbers(names: Collection[str]) -> list[int]:

@@ -1,4 +1,4 @@
-"""What a confined child can do all the same: tried before the first run, in a child like any other."""
+"""What a confined process can do all the same: tried by it before it serves."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ import socket
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from extractord.edges.confine.seccomp import exec_of_nothing
+
 _PROBE = ".tmp-probe"
+_FOREIGN = "/etc/passwd"
 
 
 def what_succeeds(roots: Sequence[int], forbidden: str) -> tuple[str, ...]:
@@ -19,13 +22,38 @@ def what_succeeds(roots: Sequence[int], forbidden: str) -> tuple[str, ...]:
         "socket": lambda: socket.socket(socket.AF_INET, socket.SOCK_STREAM).close(),
         "local socket": lambda: socket.socket(socket.AF_UNIX, socket.SOCK_STREAM).close(),
         "process": _fork,
-        "exec": lambda: os.execv(os.devnull, [os.devnull]),  # noqa: S606 - nothing that could run
+        "exec": exec_of_nothing,
     }
     return tuple(name for name, attempt in attempts.items() if _succeeds(attempt))
 
 
+def what_host_can() -> tuple[str, ...]:
+    """In the model host: return which of what it has no use for it can do; it has the network."""
+    attempts: Mapping[str, Callable[[], object]] = {
+        "foreign read": lambda: Path(_FOREIGN).read_bytes(),
+        "write": lambda: _create(Path("/tmp", _PROBE)),  # noqa: S108 - it shall not succeed
+        "local socket": lambda: socket.socket(socket.AF_UNIX, socket.SOCK_STREAM).close(),
+        "process": _fork,
+        "exec": exec_of_nothing,
+    }
+    return tuple(name for name, attempt in attempts.items() if _succeeds(attempt))
+
+
+def what_daemon_can(writable: Path, beside: Path) -> tuple[str, ...]:
+    """In the daemon: given a folder of its own and one beside, return what is not as it should be.
+
+    `beside` is one that the person may write in: else nothing is shown by a refusal.
+    """
+    wrong = []
+    if _succeeds(lambda: _create(beside / _PROBE)):
+        wrong.append("write beside its folders")
+    if not _succeeds(lambda: _create(writable / _PROBE)):
+        wrong.append("no write in its own")
+    return tuple(wrong)
+
+
 def is_enough(level: str, succeeded: Sequence[str]) -> bool:
-    """True where the child had no foreign read, no write, no socket and no other program."""
+    """True where it was confined, and nothing succeeded that it has no use for."""
     return level != "none" and not succeeded
 
 

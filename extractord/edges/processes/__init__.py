@@ -45,6 +45,7 @@ class Processes:
         self._control: socket.socket | None = None
         self._server: subprocess.Popen[bytes] | None = None
         self._turn = asyncio.Lock()
+        self._asked = 0
 
     def start(self) -> None:
         """Start the server with an empty environment."""
@@ -64,14 +65,14 @@ class Processes:
     @asynccontextmanager
     async def forked(self, roots: Sequence[int]) -> AsyncIterator[Link]:
         """Give a child that has its two pipes and its roots; it is killed at the end of the block."""
-        async with self._linked(FORK, roots) as link:
+        async with self._linked(FORK, b"", roots) as link:
             yield link
 
     @asynccontextmanager
     async def started(self, command: Sequence[str], environ: Mapping[str, str]) -> AsyncIterator[Link]:
         """Give a program with this environment and no other; it is killed at the end of the block."""
         wanted = msgspec.msgpack.encode((list(command), dict(environ)))
-        async with self._linked(EXEC + wanted, ()) as link:
+        async with self._linked(EXEC, wanted, ()) as link:
             yield link
 
     def stop(self) -> None:
@@ -84,11 +85,11 @@ class Processes:
             self._server = None
 
     @asynccontextmanager
-    async def _linked(self, message: bytes, fds: Sequence[int]) -> AsyncIterator[Link]:
+    async def _linked(self, verb: bytes, wanted: bytes, fds: Sequence[int]) -> AsyncIterator[Link]:
         theirs_in, ours_out = os.pipe()
         ours_in, theirs_out = os.pipe()
         try:
-            pid = await self._ask(message, (theirs_in, theirs_out, *fds))
+            pid = await self._ask(verb, wanted, (theirs_in, theirs_out, *fds))
         except BaseException:
             os.close(ours_in)
             os.close(ours_out)
@@ -112,22 +113,35 @@ class Processes:
             if not outgoing.is_closing():  # a process that is gone closed it already
                 outgoing.abort()
 
-    async def _ask(self, message: bytes, fds: Sequence[int]) -> int:
+    async def _ask(self, verb: bytes, wanted: bytes, fds: Sequence[int]) -> int:
         """Send a request with descriptors, which stay ours to close; return the pid."""
         async with self._turn:
             if self._server is None or self._server.poll() is not None:
                 self.start()
             assert self._control is not None  # noqa: S101 - start() made it
+            self._asked += 1
+            number = str(self._asked).encode()
             try:
-                socket.send_fds(self._control, [message], list(fds))
-                answer = await asyncio.get_running_loop().sock_recv(self._control, MESSAGE_BYTES)
+                socket.send_fds(self._control, [b" ".join((verb, number, wanted))], list(fds))
+                pid = await self._answer(self._control, number)
             except ConnectionError:
-                answer = b""
-        if not answer:
+                pid = None
+        if pid is None:
             raise ExtractordError(
                 "the process that starts the others has ended; its error is on standard error"
             )
-        return int(answer)
+        if not pid:
+            raise ExtractordError("the process that starts the others may not run this program")
+        return pid
+
+    async def _answer(self, control: socket.socket, number: bytes) -> int | None:
+        """The pid; None where the server has ended. One that nobody waits for any more is killed."""
+        while answer := await asyncio.get_running_loop().sock_recv(control, MESSAGE_BYTES):
+            of, pid = answer.split()
+            if of == number:
+                return int(pid)
+            self._kill(int(pid))
+        return None
 
     def _kill(self, pid: int) -> None:
         if self._control is None:
