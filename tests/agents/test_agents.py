@@ -1,0 +1,54 @@
+"""Real agents, started as a person's scripts start them: what they are told is remembered, once, in time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from agents.driving import AGENTS, Agent
+from agents.models import serving
+from agents.watched import Remembered, Watched
+
+pytestmark = pytest.mark.agents
+
+IN_TIME_S = 3.0
+RELEASES = "Remember that releases go out on Thursdays only, because the support desk is closed on Fridays."
+SHELL = "run: printf 'three little words\\n' && git status --short"
+THANKS = "ok thanks"
+ENGLISH = "以后所有提交信息都用英文写"
+SHORT = "I prefer short answers without a closing summary"
+
+
+@pytest.mark.parametrize("agent", AGENTS, ids=lambda agent: agent.name)
+async def test_what_an_agent_is_told_is_remembered_once_and_in_time(agent: Agent, tmp_path: Path) -> None:
+    if agent.program() is None:
+        pytest.skip(f"{agent.command} is not installed: tests/agents/install says how")
+    async with serving() as model:
+        watched = Watched(tmp_path, agent, model.url)
+        written = watched.where.memory / "user/error-budget.md"
+        told = (RELEASES, SHELL, THANKS, f"write: {written} :: The error budget is ours.", ENGLISH)
+        async with watched.running():
+            for nth, prompt in enumerate(told):
+                await agent.told(prompt, watched.where, goes_on=nth > 0)
+                await watched.until(lambda: len(watched.outcomes()) == nth + 1, IN_TIME_S)  # noqa: B023
+            # Gemini CLI deletes a session that was taken up in another minute when the next one begins.
+            first = watched.prompts()
+            await agent.told(SHORT, watched.where, goes_on=False)
+            await watched.until(lambda: len(watched.outcomes()) == len(told) + 1, IN_TIME_S)
+            [second] = [prompt for prompt in watched.prompts() if prompt["text"] == SHORT]
+    assert watched.outcomes() == ["saved", "nothing_to_save", "no_prose", "direct_write", "saved", "held"]
+    assert [prompt["text"] for prompt in first] == list(told)
+    assert len({prompt["session"] for prompt in first}) == 1
+    assert second["session"] != first[0]["session"]
+    assert {prompt["origin"] for prompt in [*first, second]} == {
+        "headless" if agent.says_headless else "human"
+    }
+    assert watched.memories() == {
+        Remembered(fact, "inferred", f"{agent.name} {prompt['session']} {prompt['id']}")
+        for fact, prompt in (
+            ("Releases go out on Thursdays only.", first[0]),
+            ("以后所有提交信息都用英文写。", first[4]),
+        )
+    }
+    assert written.read_text().strip() == "The error budget is ours."
+    assert model.unknown == ["HEAD /"] * len(model.unknown)
