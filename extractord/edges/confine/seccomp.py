@@ -29,6 +29,9 @@ _CLONE_THREAD = 0x00010000
 _HARMLESS_FCNTL = (0, 1, 2, 3, 4, 1030)
 """F_DUPFD, F_GETFD, F_SETFD, F_GETFL, F_SETFL, F_DUPFD_CLOEXEC: not F_SETOWN, which sends signals."""
 
+_SIGNALLING_FCNTL = (8, 10, 15)
+"""F_SETOWN, F_SETSIG, F_SETOWN_EX."""
+
 _AUDIT = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 _COLUMN = {"x86_64": 0, "aarch64": 1}
 
@@ -122,7 +125,7 @@ def allow_only(names: Collection[str]) -> None:
 
 
 def refuse(names: Collection[str], *, families: Collection[int], threads_only: bool) -> None:
-    """These calls fail with EPERM, and so does a socket of a family that is not named.
+    """These calls fail with EPERM, and so do sockets of other families and signals by descriptor.
 
     `threads_only` lets `clone` make threads and no processes, and hides `clone3`, whose flags a
     filter cannot read, so that the C library falls back. Raise OSError where refused.
@@ -140,6 +143,13 @@ def refuse(names: Collection[str], *, families: Collection[int], threads_only: b
             _op(_RETURN, _ALLOW),
             _op(_RETURN, _ERRNO | errno.EPERM),
         ]
+    body += [
+        _jump(_JUMP_EQUAL, _number("fcntl"), 0, len(_SIGNALLING_FCNTL) * 2 + 2),
+        _op(_LOAD_WORD, _SECOND_ARGUMENT),
+    ]
+    for command in _SIGNALLING_FCNTL:
+        body += [_jump(_JUMP_EQUAL, command, 0, 1), _op(_RETURN, _ERRNO | errno.EPERM)]
+    body += [_op(_RETURN, _ALLOW)]
     allowed = sorted(families)
     body += [_jump(_JUMP_EQUAL, _number("socket"), 0, len(allowed) * 2 + 2), _op(_LOAD_WORD, _FIRST_ARGUMENT)]
     for family in allowed:
