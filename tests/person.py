@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterable
+from datetime import datetime
 from pathlib import Path
 from typing import Literal
 
@@ -17,10 +18,11 @@ from storing import said
 
 from extractord.config import Settings
 from extractord.core.changeset import digest
+from extractord.core.ports import RunRow
 from extractord.core.records import Change, Evidence, Origin, Project
 from extractord.edges.store import Committed, Context
 from extractord.policy.requests import RootKind
-from extractord.storeroom import Storeroom, storeroom
+from extractord.storeroom import Storeroom, now, storeroom
 
 EXTRACTORD = [sys.executable, "-m", "extractord"]
 SHOP = Project(slug="shop-0123456789abcdef", identity="shop", directory="/nowhere/shop")
@@ -40,6 +42,7 @@ class Person:
         home.chmod(0o700)
         (home / "config.toml").touch()
         self.runs = 0
+        self.began = now()
 
     @property
     def settings(self) -> Settings:
@@ -130,22 +133,33 @@ class Person:
         *,
         origin: Origin = Origin.HUMAN,
         mode: Literal["auto", "ask"] = "auto",
+        at: datetime | None = None,
         room: Storeroom | None = None,
     ) -> Committed:
         """A run that changes these memories, since these words were said."""
         if room is None:
             with storeroom(self.settings, print) as opened:
-                return self.run(changes, words, origin=origin, mode=mode, room=opened)
+                return self.run(changes, words, origin=origin, mode=mode, at=at, room=opened)
         self.runs += 1
         run, owner = f"run-{self.runs}", room.ledger.present()
         assert room.ledger.ranges.claim("codex", "s1", [f"x{self.runs}"], run, owner, room.store.clock())
+        room.ledger.runs.start(
+            RunRow(
+                run=run,
+                agent="codex",
+                session="s1",
+                project=SHOP.slug,
+                model="scripted",
+                started_at=room.store.clock(),
+            )
+        )
         cited = (Evidence(entry="e1", quote=words),)
         made = []
         for kind, path, text in changes:
             raw = room.store.roots.raw("user" if kind is RootKind.USER else SHOP_ROOT, path)
             base = None if raw is None else digest(raw)
             made.append(Change(root=kind, path=path, text=text, base=base, evidence=cited))
-        shown = (said("e1", words, origin=origin, at=room.store.clock()),)
+        shown = (said("e1", words, origin=origin, at=at or room.store.clock()),)
         return room.store.commit(
             made,
             Context(run=run, agent="codex", session="s1", project=SHOP, owner=owner, shown=shown, mode=mode),
