@@ -36,18 +36,19 @@ class Agent:
         folder = os.environ.get("AGENTS_BIN")
         return shutil.which(self.command, path=folder or None)
 
+    def environ(self, where: Where) -> dict[str, str]:
+        """What it finds in its environment, its settings being in its home."""
+        return {**where.environ, **self.settled(where.home, where.url)}
+
     async def told(self, prompt: str, where: Where, *, goes_on: bool) -> None:
         """Given a prompt, start the agent with it in the project, and wait for its end."""
-        program = self.program()
-        assert program is not None
         filled = {"{}": prompt, "{memory}": str(where.memory)}
         arguments = [filled.get(each, each) for each in (self.again if goes_on else self.first)]
-        environ = {**where.environ, **self.settled(where.home, where.url)}
         process = await asyncio.create_subprocess_exec(
-            program,
+            self.program() or self.command,
             *arguments,
             cwd=where.project,
-            env=environ,
+            env=self.environ(where),
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.STDOUT,
@@ -89,6 +90,15 @@ def _written(path: Path, settings: object) -> None:
 
 
 def _claude_code(home: Path, url: str) -> Mapping[str, str]:
+    seen = {"hasTrustDialogAccepted": True, "hasCompletedProjectOnboarding": True}
+    settings = {
+        "hasCompletedOnboarding": True,
+        "theme": "dark",
+        "customApiKeyResponses": {"approved": ["none"]},
+        "projects": {str(home / "shop"): seen},
+    }
+    if not (home / ".claude.json").exists():  # it writes there itself
+        _written(home / ".claude.json", settings)
     return {
         "ANTHROPIC_BASE_URL": url,
         "ANTHROPIC_API_KEY": "none",

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from agents.driving import AGENTS, Agent
 from agents.models import serving
+from agents.terminal import CLEAR_LINE, ENTER, ESCAPE, UP, opened
 from agents.watched import Remembered, Watched
 
 pytestmark = pytest.mark.agents
@@ -19,10 +20,13 @@ ENGLISH = "以后所有提交信息都用英文写"
 SHORT = "I prefer short answers without a closing summary"
 
 
+def program_of(agent: Agent) -> str:
+    return agent.program() or pytest.skip(f"{agent.command} is not installed: tests/agents/install says how")
+
+
 @pytest.mark.parametrize("agent", AGENTS, ids=lambda agent: agent.name)
 async def test_what_an_agent_is_told_is_remembered_once_and_in_time(agent: Agent, tmp_path: Path) -> None:
-    if agent.program() is None:
-        pytest.skip(f"{agent.command} is not installed: tests/agents/install says how")
+    program_of(agent)
     async with serving() as model:
         watched = Watched(tmp_path, agent, model.url)
         written = watched.where.memory / "user/error-budget.md"
@@ -36,6 +40,10 @@ async def test_what_an_agent_is_told_is_remembered_once_and_in_time(agent: Agent
             await agent.told(SHORT, watched.where, goes_on=False)
             await watched.until(lambda: len(watched.outcomes()) == len(told) + 1, IN_TIME_S)
             [second] = [prompt for prompt in watched.prompts() if prompt["text"] == SHORT]
+    *_, summary = watched.command("extract", watched.transcripts)
+    assert (summary["runs"], summary["failed"]) == (0, 0)
+    seen = watched.command("entries", watched.transcripts, "--diagnose")
+    assert {(file["agent"], *file["unknown"]) for file in seen} == {(agent.name,)}
     assert watched.outcomes() == ["saved", "nothing_to_save", "no_prose", "direct_write", "saved", "held"]
     assert [prompt["text"] for prompt in first] == list(told)
     assert len({prompt["session"] for prompt in first}) == 1
@@ -52,3 +60,31 @@ async def test_what_an_agent_is_told_is_remembered_once_and_in_time(agent: Agent
     }
     assert written.read_text().strip() == "The error budget is ours."
     assert model.unknown == ["HEAD /"] * len(model.unknown)
+
+
+async def test_what_a_person_types_is_stated_and_what_they_take_back_is_not_kept(tmp_path: Path) -> None:
+    claude_code = next(agent for agent in AGENTS if agent.name == "claude-code")
+    program = program_of(claude_code)
+    tabs, spaces = (f"In this repository we indent with {what}." for what in ("tabs", "two spaces"))
+    async with serving() as model:
+        watched = Watched(tmp_path, claude_code, model.url)
+        async with opened(program, claude_code.environ(watched.where), watched.where.project) as terminal:
+            async with watched.running():
+                await terminal.press(RELEASES, ENTER)
+                await watched.until(watched.memories, IN_TIME_S)
+            await terminal.press(tabs, ENTER)
+            # The menu of what was said: one up from now, its first answer takes the conversation back.
+            await terminal.press(ESCAPE + ESCAPE, UP, ENTER, ENTER)
+            await terminal.press(CLEAR_LINE, spaces, ENTER)
+    *_, summary = watched.command("extract", watched.transcripts)
+    prompts = watched.prompts()
+    assert [(prompt["text"], prompt["origin"], prompt["active"]) for prompt in prompts] == [
+        (RELEASES, "human", True),
+        (tabs, "human", False),
+        (spaces, "human", True),
+    ]
+    assert (summary["runs"], summary["saved"], summary["failed"]) == (1, 1, 0)
+    assert watched.memories() == {
+        Remembered(fact, "stated", f"claude-code {prompt['session']} {prompt['id']}")
+        for fact, prompt in (("Releases go out on Thursdays only.", prompts[0]), (spaces, prompts[2]))
+    }

@@ -42,6 +42,11 @@ class Watched:
         (folder / "config.toml").write_text(f"{said}[run]\nsettle_s = 1\n")
 
     @property
+    def transcripts(self) -> str:
+        """The agent's own folder."""
+        return str(self.where.home / self._agent.home)
+
+    @property
     def log(self) -> str:
         return (self._folder / "log").read_text()
 
@@ -52,13 +57,13 @@ class Watched:
         )
         return [json.loads(line) for line in said.stdout.splitlines()]
 
-    def entries(self) -> list[dict[str, Any]]:
-        """What is seen in the agent's own folder."""
-        return self.command("entries", str(self.where.home / self._agent.home))
-
     def prompts(self) -> list[dict[str, Any]]:
-        """What a person, or a program, said to the agent."""
-        return [entry for entry in self.entries() if entry["origin"] in {"human", "headless"}]
+        """What a person, or a program, said to the agent, as its own folder shows it."""
+        return [
+            entry
+            for entry in self.command("entries", self.transcripts)
+            if entry["origin"] in {"human", "headless"}
+        ]
 
     def memories(self) -> set[Remembered]:
         """Every memory that a run wrote: its first line, its trust, and where it is from."""
