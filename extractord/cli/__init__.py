@@ -19,24 +19,25 @@ app = App(
 )
 
 COMMANDS = {
-    "run": "extractord.cli.run:run",
-    "extract": "extractord.cli.extract:extract",
-    "entries": "extractord.cli.entries:entries",
-    "judge": "extractord.cli.judge:judge",
-    "status": "extractord.cli.status:status",
-    "runs": "extractord.cli.runs:app",
-    "context": "extractord.cli.context:context",
-    "memories": "extractord.cli.memories:app",
-    "review": "extractord.cli.review:app",
-    "undo": "extractord.cli.undo:undo",
-    "audit": "extractord.cli.audit:app",
-    "project": "extractord.cli.projects:app",
-    "config": "extractord.cli.settings:app",
-    "bench": "extractord.cli.bench:app",
+    "run": ("run:run", "The daemon, in the foreground: watch the agents and remember what is worth it."),
+    "extract": ("extract:extract", "The same in batch, over transcripts that are there already."),
+    "status": ("status:status", "Does it run, what came of the last run, what waits, what was spent."),
+    "runs": ("runs:app", "What was extracted, how each run ended, and trying again."),
+    "memories": ("memories:app", "What is kept: list, show, edit, forget, pin, restore."),
+    "review": ("review:app", "What is held for you: accept, edit, reject or leave it."),
+    "undo": ("undo:undo", "Take back all that a run did."),
+    "context": ("context:context", "The index of memories as an agent is given it."),
+    "entries": ("entries:entries", "What the daemon sees in a transcript or a folder of them."),
+    "judge": ("judge:judge", "Ask the policy about a request; nothing is changed."),
+    "audit": ("audit:app", "Every request that was refused, every commit, and whether the chain holds."),
+    "project": ("projects:app", "Which projects there are; move, exclude or adopt one."),
+    "config": ("settings:app", "What is set, whether it can be used, what could be set."),
+    "bench": ("bench:app", "Measure what extractord keeps, and what it costs."),
 }
+"""Every command: its module and object, imported when it is named, and what it is for."""
 
-for _name, _place in COMMANDS.items():
-    app.command(_place, name=_name)
+for _name, (_place, _purpose) in COMMANDS.items():
+    app.command(f"extractord.cli.{_place}", name=_name, help=_purpose, sort_key=list(COMMANDS).index(_name))
 
 
 def run() -> int:
