@@ -57,8 +57,10 @@ class Speech:
             ident = text_key(f"{role}\n{text}", self._texts[first])
             self._texts[first] += 1
             ident = f"{self._known_as}/{ident}"
+        elif len(ident) < _WIDE and not ident.startswith(f"{self.session}/"):
+            ident = f"{self.session}/{ident}"
         return Entry(
-            id=ident if len(ident) >= _WIDE else f"{self.session}/{ident}",
+            id=ident,
             agent=self.agent,
             session=self.session,
             role=role,
