@@ -1,0 +1,143 @@
+"""What stands in the documents of Cline and Roo Code, and whose words are in which of their tags."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from msgspec import Struct
+
+from extractord.core.transcripts.blocks import Content
+from extractord.core.transcripts.decoding import decoder
+
+_APPENDED = re.compile(
+    r"(?:\A|\n\n)\s*(?:\[read_file for |<(?:file_content|folder_content|url_content|workspace_diagnostics"
+    r"|git_working_state|git_commit|terminal_output|environment_details|explicit_instructions|slash_command"
+    r"|task_progress)\b)"
+)
+"""What a mention of a file or page is replaced by, after the person's own words."""
+_TYPED = re.compile(r"<(task|feedback|user_message|answer)>\n?(.*?)\n?</\1>", re.DOTALL)
+_REPLIED = re.compile(
+    r"\s*(?:The user [^\n<]*\n+)?<(feedback|answer|user_message)>\n?(.*?)\n?</\1>", re.DOTALL
+)
+_ASKING = frozenset(
+    {
+        "attempt_completion",
+        "ask_followup_question",
+        "plan_mode_respond",
+        "write_to_file",
+        "replace_in_file",
+        "apply_diff",
+        "insert_content",
+        "search_and_replace",
+        "execute_command",
+        "new_task",
+        "condense",
+    }
+)
+"""Tools in whose result a person may answer; the others give what files, pages and servers say."""
+_RESULT = re.compile(r"\[(\w+)(?: for [^\n]*)?\] Result:\s*")
+_XML = re.compile(
+    r"<(write_to_file|replace_in_file|apply_diff|insert_content|search_and_replace|execute_command|read_file"
+    r"|list_files|search_files)>(.*?)</\1>",
+    re.DOTALL,
+)
+_ARGUMENT = re.compile(r"<(path|command|cwd)>(.*?)</\1>", re.DOTALL)
+_WORKSPACE = re.compile(r"# Current (?:Working|Workspace) Directory \(([^()\n]+)\)")
+_SAID = re.compile(
+    rb'\{"ts":\s*(\d+),\s*"type":\s*"say",\s*"say":\s*"(?:task|text|user_feedback)",\s*"text":\s*("(?:[^"\\]|\\.)*")'
+)
+_FAILED = re.compile(
+    r"\s*(?:The user denied|The tool execution failed|Tool \[|\[ERROR\]|Error)"
+    r"|.*(?:<error>|\"status\":\"error\"|Exit code: [1-9])",
+    re.DOTALL,
+)
+
+
+class ApiMessage(Struct):
+    """A message as it was sent to the model."""
+
+    role: str = ""
+    content: Content = None
+    ts: Any = None
+    isSummary: Any = None  # noqa: N815 - the record's own name
+
+
+class UiMessage(Struct):
+    """A message as it was shown to the person."""
+
+    ts: Any = None
+    type: str | None = None
+    say: str | None = None
+    ask: str | None = None
+    text: str | None = None
+    partial: Any = None
+    role: str | None = None
+    contextCondense: Any = None  # noqa: N815
+
+
+class HistoryItem(Struct):
+    """What Roo Code keeps of a task beside."""
+
+    workspace: str | None = None
+    parentTaskId: str | None = None  # noqa: N815
+
+
+SILENT = re.compile(
+    r"api_req\w*|\w+_(?:error|warning|result|reached|limit|status)|mcp_\w+|browser_\w+|use_\w+|load_\w+|hook\w*"
+    r"|checkpoint\w*|subtask\w*|reasoning|command_output|resume_\w+|completion_result|followup|plan_mode_respond"
+    r"|user_feedback_diff|user_edit_todos|info|error|task_progress|deleted_api_reqs|new_task|condense|report_bug"
+    r"|summarize_task|sliding_window_truncation|image|text|codebase_search_result|generate_explanation"
+)
+"""What is shown and is neither a person's nor the model's words."""
+API = decoder(list[ApiMessage])
+UI = decoder(list[UiMessage])
+HISTORY = decoder(HistoryItem)
+_TEXT = decoder(str)
+
+
+def typed_in(text: str) -> str | None:
+    """Given a text of a user's message that is no tool's result, return what a person typed, or None."""
+    match = _TYPED.search(_APPENDED.split(text, maxsplit=1)[0])
+    return match[2].strip() if match else None
+
+
+def replied_in(tool: str, text: str) -> str | None:
+    """Given a tool's result, return what a person answered in it, or None."""
+    match = _REPLIED.match(text) if tool in _ASKING else None
+    return match[2].strip() if match else None
+
+
+def result_of(text: str) -> tuple[str, str] | None:
+    """Given a text of a user's message, return the tool whose result begins with it, and the rest of it."""
+    match = _RESULT.match(text)
+    return (match[1], text[match.end() :]) if match else None
+
+
+def has_failed(result: str) -> bool:
+    """True if a tool's result says that it was not done."""
+    return _FAILED.match(result) is not None
+
+
+def asked_in(text: str) -> Iterator[tuple[str, dict[str, str]]]:
+    """Given an assistant's text, return the calls written in it as XML."""
+    for match in _XML.finditer(text):
+        arguments: dict[str, str] = {}
+        for argument in _ARGUMENT.finditer(match[2]):
+            arguments.setdefault(argument[1], argument[2].strip())
+        yield match[1], arguments
+
+
+def workspace_in(text: str) -> str | None:
+    """Given what the editor said of itself, return the directory that it works in."""
+    match = _WORKSPACE.search(text)
+    return match[1] if match else None
+
+
+def times_in(raw: bytes) -> Iterator[tuple[str, int]]:
+    """Given the file of what was shown, however it ends, return what was said in it, with times in ms."""
+    for match in _SAID.finditer(raw):
+        found = _TEXT(match[2])
+        if found is not None:
+            yield found.strip(), int(match[1][:15])
