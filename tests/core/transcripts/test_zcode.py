@@ -1,0 +1,115 @@
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+
+import pytest
+from feeding import fed, newest, odd_records, prompts, reader, settled
+from hypothesis import given, settings
+
+from extractord.core.records import Entry, Origin, Role, ToolCall
+from extractord.core.transcripts.source import Container, Surroundings
+from extractord.core.transcripts.zcode import SOURCE
+
+SESSION = {"kind": "session", "id": "s1", "directory": "/home/dev/shop"}
+
+
+def row(ident: str, data: object, *parts: object, time: object = "2026-11-30T12:00:00Z") -> dict[str, object]:
+    stored = [{"id": f"p{nth}", "data": json.dumps(part)} for nth, part in enumerate(parts)]
+    return {
+        "kind": "message",
+        "id": ident,
+        "time": time,
+        "data": json.dumps(data),
+        "parts": json.dumps(stored),
+    }
+
+
+def text(words: str, **more: object) -> dict[str, object]:
+    return {"type": "text", "text": words, **more}
+
+
+def entry(ident: str, role: Role, origin: Origin, words: str, **more: object) -> Entry:
+    return Entry(
+        id=f"s1/{ident}",
+        agent="zcode",
+        session="s1",
+        role=role,
+        origin=origin,
+        text=words,
+        time=datetime(2026, 11, 30, 12, tzinfo=UTC),
+        cwd="/home/dev/shop",
+        **more,  # type: ignore[arg-type]
+    )
+
+
+@pytest.mark.parametrize(("status", "ok"), [("completed", True), ("error", False)])
+def test_prompt_call_result_and_answer(status: str, ok: bool) -> None:
+    to = reader(SOURCE)
+    state = {"status": status, "input": {"file_path": "../memory/a.md"}, "output": "fine", "error": "bad"}
+    rows = [
+        SESSION,
+        row("m1", {"role": "user"}, text("save it"), text("injected", synthetic=True)),
+        row(
+            "m2",
+            {"role": "assistant"},
+            {"type": "reasoning"},
+            {"type": "tool", "tool": "Write", "callID": "c1", "state": state},
+        ),
+        row("m3", {"role": "assistant", "summary": True}, text("before")),
+    ]
+    call = ToolCall(id="c1", name="Write", paths=("/home/dev/memory/a.md",), writes=True)
+    done = ToolCall(id="c1", name="Write", paths=("/home/dev/memory/a.md",), writes=True, ok=ok)
+    assert fed(to, *rows) == [
+        entry("m1", Role.USER, Origin.HUMAN, "save it"),
+        entry("m2", Role.ASSISTANT, Origin.SYNTHETIC, "", calls=(call,)),
+        entry("m2", Role.ASSISTANT, Origin.SYNTHETIC, "", calls=(done,), revision=1),
+        entry("c1/result", Role.TOOL, Origin.SYNTHETIC, "fine" if ok else "bad"),
+        entry("m3", Role.CONTEXT, Origin.RECALLED, "before"),
+    ]
+    assert fed(to, *rows) == []
+
+
+@pytest.mark.parametrize("time", ["1796040000", "1796040000000", 1_796_040_000, "2026-11-30T12:00:00Z"])
+def test_times_come_in_every_unit(time: object) -> None:
+    (seen,) = fed(reader(SOURCE), SESSION, row("m1", {"role": "user"}, text("go"), time=time))
+    assert isinstance(seen, Entry)
+    assert seen.time == datetime(2026, 11, 30, 12, tzinfo=UTC)
+
+
+def test_a_call_that_runs_has_no_outcome_and_a_reminder_is_nobodys() -> None:
+    running = {"type": "tool_use", "name": "Bash", "id": "c1", "input": {"command": "ls"}}
+    seen = fed(
+        reader(SOURCE),
+        SESSION,
+        row("m1", {"role": "assistant"}, running),
+        row("m2", {"role": "user"}, text("<system-reminder>x</system-reminder>")),
+    )
+    assert newest(seen)["s1/m1"].calls == (ToolCall(id="c1", name="Bash"),)
+    assert prompts(seen) == []
+
+
+def test_odd_rows_are_counted() -> None:
+    to = reader(SOURCE)
+    torn = {"kind": "message", "id": "m1", "data": "{", "parts": "{"}
+    assert fed(to, SESSION, torn, row("m2", {"role": "novel"}, {"type": "novel"}), {"kind": "x"}, b"{") == []
+    assert to.unknown == {"undecodable": 2, "part/novel": 1, "message/novel": 1, "x": 1}
+
+
+def test_where_it_is_and_what_belongs() -> None:
+    assert SOURCE.roots(Surroundings({}, "/home/dev", "linux")) == ("/home/dev/.zcode/cli/db",)
+    assert SOURCE.belongs("db.sqlite")
+    assert not SOURCE.belongs("db.sqlite-wal")
+    assert SOURCE.container("db.sqlite") is Container.ROWS
+    assert SOURCE.claims("/h/.zcode/cli/db/db.sqlite", b"SQLite format 3\0")
+    assert not SOURCE.claims("/h/db.sqlite", b"SQLite format 3\0")
+
+
+KEYS = ["kind", "id", "data", "parts", "time", "directory"]
+WORDS = ["session", "message", "m1", '{"role":"user"}', '[{"id":"p","data":"{}"}]', '{"role":"assistant"}']
+
+
+@settings(max_examples=60, deadline=None)
+@given(odd_records(KEYS, WORDS))
+def test_no_record_raises_and_a_second_feeding_only_revises(records: list[bytes]) -> None:
+    newest(settled(reader(SOURCE), SESSION, *records, SESSION, *records))
