@@ -65,8 +65,9 @@ def shown_in(result: object, depth: int = _DEPTH) -> str:
             return ""
         case list():
             return "\n".join(filter(None, (shown_in(each, depth - 1) for each in result)))
-        case {"text": inner} | {"output": inner} | {"content": inner} | {"error": inner}:
-            return shown_in(inner, depth - 1)
+        case dict():
+            shown = (shown_in(result.get(key), depth - 1) for key in ("text", "output", "content", "error"))
+            return next(filter(None, shown), "")
         case _:
             return ""
 

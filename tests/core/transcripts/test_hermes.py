@@ -1,0 +1,227 @@
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+
+import pytest
+from feeding import fed, line, memory_writes, newest, odd_records, prompts, reader, settled
+from hypothesis import given, settings
+
+from extractord.core.records import Entry, Origin, Role, ToolCall
+from extractord.core.transcripts.hermes import SOURCE
+from extractord.core.transcripts.recorded import text_key
+from extractord.core.transcripts.source import Container, Surroundings
+
+AT = 1_796_040_000.5
+CALL = {"id": "c1", "function": {"name": "write_file", "arguments": '{"path":"../memory/a.md"}'}}
+
+
+def session(ident: str = "s1", source: str = "cli", parent: str | None = None) -> dict[str, object]:
+    return {
+        "kind": "session",
+        "id": ident,
+        "source": source,
+        "parent": parent,
+        "cwd": "/home/dev/shop",
+        "branch": "main",
+    }
+
+
+def row(role: str, content: str | None, active: int = 1, **more: object) -> dict[str, object]:
+    return {"kind": "message", "role": role, "content": content, "timestamp": AT, "active": active, **more}
+
+
+def entry(role: Role, origin: Origin, words: str, ident: str | None = None, **more: object) -> Entry:
+    return Entry(
+        id="s1/" + (ident or text_key(f"{role}\n{words}", 0)),
+        agent="hermes",
+        session="s1",
+        role=role,
+        origin=origin,
+        text=words,
+        time=datetime.fromtimestamp(AT, tz=UTC),
+        cwd="/home/dev/shop",
+        branch="main",
+        **more,  # type: ignore[arg-type]
+    )
+
+
+def test_rows_have_prompts_calls_results_and_answers() -> None:
+    to = reader(SOURCE, "/h/.hermes/state.db")
+    rows = [
+        session(),
+        row("user", "save it"),
+        row("assistant", "", tool_calls=json.dumps([CALL])),
+        row("tool", '{"ok":true}', tool_call_id="c1"),
+        row("assistant", "Saved."),
+        row("user", "rewound", active=0),
+    ]
+    call = ToolCall(id="c1", name="write_file", paths=("/home/dev/memory/a.md",), writes=True)
+    done = ToolCall(id="c1", name="write_file", paths=("/home/dev/memory/a.md",), writes=True, ok=True)
+    assert fed(to, *rows) == [
+        entry(Role.USER, Origin.HUMAN, "save it"),
+        entry(Role.ASSISTANT, Origin.SYNTHETIC, "", calls=(call,)),
+        entry(Role.ASSISTANT, Origin.SYNTHETIC, "", calls=(done,), revision=1),
+        entry(Role.TOOL, Origin.SYNTHETIC, '{"ok":true}', "c1/result"),
+        entry(Role.ASSISTANT, Origin.SYNTHETIC, "Saved.", turn_end=True),
+        entry(Role.USER, Origin.HUMAN, "rewound", active=False),
+    ]
+    assert fed(to, *rows) == []
+
+
+def test_an_undone_prompt_is_revised_when_its_flag_falls() -> None:
+    to = reader(SOURCE, "/h/.hermes/state.db")
+    fed(to, session(), row("user", "save it"))
+    assert fed(to, session(), row("user", "save it", active=0)) == [
+        entry(Role.USER, Origin.HUMAN, "save it", active=False, revision=1)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("content", "origin", "shown"),
+    [
+        ('\0json:[{"type":"text","text":"one"},{"type":"image_url"}]', Origin.HUMAN, "one"),
+        ("\0json:torn", Origin.HUMAN, "\0json:torn"),
+        (
+            "[CONTEXT COMPACTION — REFERENCE ONLY] before",
+            Origin.RECALLED,
+            "[CONTEXT COMPACTION — REFERENCE ONLY] before",
+        ),
+        (
+            '[SYSTEM: The user has invoked the "x" skill]',
+            Origin.SYNTHETIC,
+            '[SYSTEM: The user has invoked the "x" skill]',
+        ),
+    ],
+)
+def test_what_a_user_row_holds_may_be_no_persons(content: str, origin: Origin, shown: str) -> None:
+    seen = fed(reader(SOURCE), session(), row("user", content))
+    assert [(each.origin, each.text) for each in newest(seen).values()] == [(origin, shown)]
+
+
+@pytest.mark.parametrize(
+    ("source", "origin"),
+    [
+        ("cli", Origin.HUMAN),
+        ("telegram", Origin.HUMAN),
+        ("cron", Origin.HEADLESS),
+        ("subagent", Origin.SUBAGENT),
+    ],
+)
+def test_the_source_of_a_session_says_who_prompts(source: str, origin: Origin) -> None:
+    (seen,) = fed(reader(SOURCE), session(source=source), row("user", "go"))
+    assert isinstance(seen, Entry)
+    assert seen.origin is origin
+
+
+def test_what_a_session_repeats_of_its_parent_has_the_parents_key() -> None:
+    first = newest(fed(reader(SOURCE), session(), row("user", "go")))
+    again = newest(fed(reader(SOURCE), session("s2", parent="s1"), row("user", "go"), row("user", "new")))
+    assert [*again] == [*first, "s1/" + text_key("user\nnew", 0)]
+
+
+def test_lines_and_documents_give_the_same_keys_as_rows() -> None:
+    rows = newest(fed(reader(SOURCE), session(), row("user", "go"), row("assistant", "done")))
+    messages = [
+        {"role": "user", "content": "go"},
+        {"role": "assistant", "content": "done"},
+        {"role": "session_meta"},
+    ]
+    document = {"session_id": "s1", "model_config": {"cwd": "/x"}, "messages": messages}
+    to = reader(SOURCE, "/h/sessions/session_s1.json")
+    assert list(newest(fed(to, document))) == list(rows)
+    assert (to.session, to.unknown) == ("s1", {})
+    lines = [{"type": "session_meta", "session_id": "s1"}, *messages[:2]]
+    assert list(newest(fed(reader(SOURCE, "/h/sessions/s1.jsonl"), *lines))) == list(rows)
+
+
+def test_an_archive_of_a_session_is_read() -> None:
+    messages = [
+        {"role": "user", "state": "active", "text": "go"},
+        {"role": "assistant", "state": "rewound", "text": "wrong"},
+    ]
+    to = reader(SOURCE, "/h/e.json")
+    seen = fed(
+        to, {"producer": "hermes/0.9.0", "session_id": "s1", "repository_cwd": "/r", "messages": messages}
+    )
+    assert [(each.text, each.active, each.cwd) for each in newest(seen).values()] == [
+        ("go", True, "/r"),
+        ("wrong", False, "/r"),
+    ]
+    assert to.version == "0.9.0"
+
+
+def test_a_failed_write_is_no_write() -> None:
+    seen = fed(
+        reader(SOURCE),
+        session(),
+        row("assistant", "", tool_calls=json.dumps([CALL])),
+        row("tool", '{"error":"no such folder"}', tool_call_id="c1", tool_name="write_file"),
+    )
+    assert memory_writes(seen) == [("/home/dev/memory/a.md", False)]
+
+
+def test_odd_records_are_counted() -> None:
+    to = reader(SOURCE)
+    assert fed(to, b"{", {"role": "novel"}, {"kind": "message"}, row("user", " ")) == []
+    assert prompts(fed(to, row("assistant", "x", tool_calls="torn"))) == []
+    assert to.unknown == {"undecodable": 1, "message/novel": 1, "message/": 1}
+
+
+def test_where_it_is_and_what_belongs() -> None:
+    home = {"home": "/home/dev", "platform": "linux"}
+    assert SOURCE.roots(Surroundings(env={}, **home)) == ("/home/dev/.hermes",)
+    assert SOURCE.roots(Surroundings(env={"HERMES_HOME": "/h"}, **home)) == ("/h",)
+    assert [
+        each
+        for each in ("state.db", "sessions/a.jsonl", "sessions/session_a.json", "config.json")
+        if SOURCE.belongs(each)
+    ] == [
+        "state.db",
+        "sessions/a.jsonl",
+        "sessions/session_a.json",
+    ]
+    assert SOURCE.container("state.db") is Container.ROWS
+    assert SOURCE.container("a.jsonl") is Container.LINES
+    assert SOURCE.container("a.json") is Container.DOCUMENT
+    assert SOURCE.claims("/h/.hermes/state.db", b"SQLite format 3\0")
+    assert not SOURCE.claims("/h/state.db", b"SQLite format 3\0")
+    assert SOURCE.claims("/h/a.jsonl", line({"role": "session_meta"}))
+    assert SOURCE.claims(
+        "/h/a.jsonl", line({"role": "user", "content": "x", "tool_name": "", "finish_reason": ""})
+    )
+    assert not SOURCE.claims("/h/a.jsonl", line({"role": "user", "content": "x"}))
+    assert SOURCE.claims("/h/a.json", b'{"session_id": "s", "session_start": "x"}')
+    assert not SOURCE.claims("/h/a.json", b'{"session_id": "s"}')
+
+
+KEYS = [
+    "kind",
+    "id",
+    "role",
+    "content",
+    "tool_calls",
+    "tool_call_id",
+    "messages",
+    "type",
+    "text",
+    "active",
+    "session_id",
+]
+WORDS = [
+    "session",
+    "message",
+    "user",
+    "assistant",
+    "tool",
+    "c1",
+    "session_meta",
+    '[{"id":"c1","function":{}}]',
+    "\0json:[]",
+]
+
+
+@settings(max_examples=60, deadline=None)
+@given(odd_records(KEYS, WORDS))
+def test_no_record_raises_and_a_second_feeding_only_revises(records: list[bytes]) -> None:
+    newest(settled(reader(SOURCE), session(), *records, session(), *records))
