@@ -1,0 +1,219 @@
+"""Kimi Code and Kimi CLI: the wire's events as JSONL, one file for each agent of a session."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+
+from extractord.core.records import Entry, Origin, Role, Seen, Voided
+from extractord.core.transcripts.blocks import REMINDER, shown_in
+from extractord.core.transcripts.chat import ROLES, ChatMessage, Function
+from extractord.core.transcripts.chat import opening as opening_chat
+from extractord.core.transcripts.chat import told as told_chat
+from extractord.core.transcripts.decoding import decoder
+from extractord.core.transcripts.kimi_records import RECORD, STATE, By, Event, Message, Payload, Record
+from extractord.core.transcripts.source import Container, Opened, Source, Surroundings
+from extractord.core.transcripts.speech import Speech
+from extractord.core.transcripts.telling import decoded
+
+_ENDS = frozenset({"end_turn", "stop", "length", "max_tokens"})
+_SILENT = re.compile(
+    r"(?:config|tools|llm|usage|permission|plan_mode|plugin|runtime|token_counting|profile|goal|swarm|mcp)\..*"
+    r"|turn\.(?:started|begin)|full_compaction\.(?:begin|complete|cancel)|metadata|step\.begin"
+    r"|StepBegin|StepInterrupted|StatusUpdate|CompactionBegin|CompactionEnd|ApprovalRe\w+|SubagentEvent"
+    r"|ToolCallPart|ToolCallRequest|_system_prompt|_usage|_checkpoint"
+)
+
+
+_CHAT = decoder(ChatMessage)
+
+
+class KimiReader:
+    """Folds one agent's wire."""
+
+    def __init__(self, opened: Opened) -> None:
+        """Take session and agent from the folders, and the cwd from the state beside, if it is there."""
+        self.session: str | None = None
+        self.version: str | None = None
+        self.unknown: Counter[str] = Counter()
+        *folders, name = opened.path.replace("\\", "/").split("/")
+        wired = name in ("wire.jsonl", "context.jsonl")
+        session = folders[-1] if wired and folders else name.partition(".")[0]
+        if wired and folders[-2:-1] == ["agents"]:
+            session = folders[-3] if folders[-3:-2] else session
+        self._speech = Speech("kimi", session)
+        self._speech.is_subagent = wired and folders[-2:-1] == ["agents"] and folders[-1] != "main"
+        states = (STATE(raw) for raw in opened.beside.values())
+        self._speech.cwd = next((state.workDir for state in states if state and state.workDir), None)
+        self._echoes: Counter[str] = Counter()
+        self._turns: list[list[str]] = []
+        self._last: Entry | None = None
+
+    def feed(self, record: bytes) -> Iterator[Seen]:
+        """Given a line, yield what it brings."""
+        line = decoded(record, RECORD, self.unknown)
+        if line is None:
+            return
+        self.session = self._speech.session
+        self.version = line.protocol_version or self.version
+        self._speech.cwd = line.cwd or self._speech.cwd
+        if line.environmentDisclosure is not None:
+            self._speech.cwd = line.environmentDisclosure.cwd or self._speech.cwd
+        for seen in self._line(line, record):
+            if isinstance(seen, Entry):
+                self._last = seen if seen.role is Role.ASSISTANT else self._last
+                if self._turns:
+                    self._turns[-1].append(seen.id)
+            yield seen
+
+    def settle(self) -> Iterator[Seen]:
+        """Nothing waits: a line is whole."""
+        return iter(())
+
+    def _line(self, line: Record, record: bytes) -> Iterator[Seen]:
+        match line.type or line.role:
+            case "turn.prompt" | "turn.steer":
+                text = shown_in(line.input)
+                self._echoes[text] += 1
+                yield from self._said(text, line.origin, line.time, is_new=line.type == "turn.prompt")
+            case "context.append_message" if line.message is not None:
+                yield from self._appended(line.message, line.time)
+            case "context.append_loop_event" if line.event is not None:
+                yield from self._happened(line.event, line.time)
+            case "context.apply_compaction":
+                summary = line.summary or ""
+                yield from self._speech.aside(
+                    self._speech.entry(Role.CONTEXT, Origin.RECALLED, summary, None, line.time)
+                )
+            case "context.undo":
+                yield from self._undone(line.count)
+            case "turn.ended" | "turn.cancel":
+                yield from self._ended()
+            case "" if line.message is not None and line.message.payload is not None:
+                yield from self._old(line.message.type, line.message.payload, line.timestamp)
+            case role if role in ROLES:
+                yield from self._chat(record)
+            case other if not _SILENT.fullmatch(other):
+                self.unknown[other[:64] or "no type"] += 1
+
+    def _said(self, text: str, origin: By | None, time: object, *, is_new: bool) -> Iterator[Seen]:
+        """A prompt, or what somebody else than the person put in its place."""
+        by_person = origin is None or origin.kind in (None, "user")
+        role, whose = (Role.USER, Origin.HUMAN) if by_person else (Role.CONTEXT, Origin.SYNTHETIC)
+        if is_new and by_person:
+            self._turns.append([])
+        if text.strip():
+            entry = self._speech.entry(role, whose, text, None, time)
+            yield from self._speech.prompted(entry, REMINDER)
+
+    def _appended(self, message: Message, time: object) -> Iterator[Seen]:
+        """A message of the context: mostly the echo of a prompt."""
+        text = shown_in(message.content)
+        if message.role != "user":
+            return
+        if self._echoes[text] > 0:
+            self._echoes[text] -= 1
+        else:
+            yield from self._said(text, message.origin, time, is_new=False)
+
+    def _happened(self, event: Event, time: object) -> Iterator[Seen]:
+        speech = self._speech
+        ident = f"{speech.session}/{event.uuid}" if event.uuid else None
+        match event.type:
+            case "content.part":
+                text = event.part.text if event.part and event.part.type == "text" else None
+                if text:
+                    yield from speech.answered(
+                        speech.entry(Role.ASSISTANT, Origin.SYNTHETIC, text, ident, time)
+                    )
+            case "tool.call":
+                call = speech.call(event.toolCallId or ident or "", event.name or "", event.args)
+                entry = speech.entry(Role.ASSISTANT, Origin.SYNTHETIC, "", ident, time)
+                yield from speech.answered(entry, [call])
+            case "tool.result":
+                yield from self._result(event.toolCallId or "", event.result, time)
+            case "step.end" if event.finishReason in _ENDS:
+                yield from self._ended()
+            case "step.begin" | "step.end":
+                return
+            case other:
+                self.unknown[f"event/{other[:64]}"] += 1
+
+    def _result(self, call: str, result: object, time: object) -> Iterator[Seen]:
+        failed = isinstance(result, dict) and bool(result.get("isError") or result.get("is_error"))
+        yield from self._speech.result(call, shown_in(result), ok=not failed, time=time)
+
+    def _ended(self) -> Iterator[Seen]:
+        if self._last is not None and not self._last.turn_end:
+            yield from self._speech.answered(self._last, self._last.calls, ended=True)
+
+    def _undone(self, count: object) -> Iterator[Seen]:
+        """The last prompts, and all that followed them, were taken back."""
+        nth = count if isinstance(count, int) and count > 0 else 1
+        gone, self._turns = self._turns[-nth:], self._turns[:-nth]
+        if dead := tuple(dict.fromkeys(ident for turn in gone for ident in turn)):
+            self._last = None
+            yield Voided(session=self._speech.session, ids=dead)
+
+    def _old(self, kind: str, payload: Payload, time: object) -> Iterator[Seen]:
+        """An event of the old wire."""
+        speech = self._speech
+        match kind:
+            case "TurnBegin" | "SteerInput":
+                yield from self._said(shown_in(payload.user_input), None, time, is_new=True)
+            case "ContentPart":
+                text = payload.text if payload.type == "text" else None
+                if text:
+                    yield from speech.answered(
+                        speech.entry(Role.ASSISTANT, Origin.SYNTHETIC, text, None, time)
+                    )
+            case "ToolCall":
+                asked = payload.function or Function()
+                call = speech.call(payload.id or "", asked.name or "", asked.arguments)
+                yield from speech.answered(
+                    speech.entry(Role.ASSISTANT, Origin.SYNTHETIC, "", payload.id, time), [call]
+                )
+            case "ToolResult":
+                result = payload.return_value
+                if result is None:
+                    result = {"output": payload.output, "is_error": payload.is_error}
+                yield from self._result(payload.tool_call_id or "", result, time)
+            case "TurnEnd":
+                yield from self._ended()
+            case other if not _SILENT.fullmatch(other):
+                self.unknown[f"message/{other[:64]}"] += 1
+
+    def _chat(self, record: bytes) -> Iterator[Seen]:
+        """A line of the context file of old."""
+        message = _CHAT(record) or ChatMessage()
+        entry = opening_chat(self._speech, message)
+        if message.role == "user":
+            yield from self._speech.prompted(entry, REMINDER) if entry.text.strip() else ()
+        else:
+            yield from told_chat(self._speech, message, entry, ended=True)
+
+
+def _roots(around: Surroundings) -> tuple[str, ...]:
+    """`sessions` in `KIMI_CODE_HOME`, else in `~/.kimi-code`; and those of the old CLI."""
+    home = around.env.get("KIMI_CODE_HOME") or f"{around.home}/.kimi-code"
+    return (f"{home}/sessions", f"{around.home}/.kimi/sessions")
+
+
+_BELONGS = re.compile(r"[^/]+/[^/]+/(?:agents/[^/]+/)?wire\.jsonl")
+_HEAD = re.compile(
+    rb'\s*\{(?:"type":\s*"metadata",\s*"protocol_version"'
+    rb'|"timestamp":\s*[\d.]+,\s*"message":\s*\{"type":\s*"[A-Z]\w+",\s*"payload"'
+    rb'|"role":\s*"_(?:system_prompt|checkpoint|usage)")'
+)
+
+
+SOURCE = Source(
+    agent="kimi",
+    roots=_roots,
+    belongs=lambda path: _BELONGS.fullmatch(path) is not None,
+    container=lambda _path: Container.LINES,
+    claims=lambda path, head: path.endswith(".jsonl") and _HEAD.match(head) is not None,
+    reader=KimiReader,
+    beside=("../../state.json", "state.json"),
+)
