@@ -1,0 +1,104 @@
+"""The statements of ZCode, Crush and Hermes, asked of small databases as these agents make them."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from extractord.core.records import Entry
+from extractord.core.transcripts import crush, hermes, zcode
+from extractord.core.transcripts.source import Opened, Source
+from extractord.edges.tables import Tables
+
+ZCODE = """
+CREATE TABLE session (id TEXT PRIMARY KEY, directory TEXT, time_created INTEGER, time_updated INTEGER);
+CREATE TABLE message (id TEXT PRIMARY KEY, session_id TEXT, time_created TEXT, data TEXT);
+CREATE TABLE part (id TEXT PRIMARY KEY, message_id TEXT, session_id TEXT, time_created TEXT, data TEXT);
+INSERT INTO session VALUES ('s1', '/w', 1796040000, 1796040001), ('s2', '/w', 1796040000000, 1796040002000);
+INSERT INTO message VALUES ('m2', 's1', '1796040000', '{"role":"user"}'),
+    ('m1', 's1', 'x', '{"role":"assistant"}');
+INSERT INTO part VALUES ('p2', 'm2', 's1', '', '{"type":"text","text":"one"}'),
+    ('p1', 'm2', 's1', '', '{"type":"text","text":"two"}'),
+    ('p3', 'm1', 's1', '', '{"type":"text","text":"ok"}');
+"""
+CRUSH = """
+CREATE TABLE sessions (id TEXT PRIMARY KEY, parent_session_id TEXT, updated_at INTEGER, created_at INTEGER);
+CREATE TABLE messages (id TEXT PRIMARY KEY, session_id TEXT, role TEXT, parts TEXT, created_at INTEGER,
+    updated_at INTEGER, is_summary_message INTEGER DEFAULT 0);
+INSERT INTO sessions VALUES ('s1', NULL, 1796040000, 1796040000), ('s2', 's1', 1796040002, 1796040000);
+INSERT INTO messages VALUES
+    ('m2', 's1', 'assistant', '[{"type":"text","data":{"text":"ok"}}]', 1796040001, 1796040001, 0),
+    ('m1', 's1', 'user', '[{"type":"text","data":{"text":"one\\ntwo"}}]', 1796040000, 1796040000, 0);
+"""
+HERMES = """
+CREATE TABLE sessions (id TEXT PRIMARY KEY, source TEXT, parent_session_id TEXT,
+    started_at REAL, ended_at REAL{more});
+CREATE TABLE messages (id INTEGER PRIMARY KEY AUTOINCREMENT, session_id TEXT, role TEXT, content TEXT,
+    tool_call_id TEXT, tool_calls TEXT, tool_name TEXT, timestamp REAL{active});
+INSERT INTO sessions (id, source, started_at) VALUES ('s1', 'cli', 1796040000.5), ('s2', 'cli', 1796040002.5);
+INSERT INTO messages (session_id, role, content, timestamp) VALUES
+    ('s1', 'user', 'one' || char(10) || 'two', 1796040000.5),
+    ('s1', 'assistant', 'ok', 1796040001.25),
+    ('s1', 'user', char(0) || 'json:[{{"type":"text","text":"x"}}]', 1796040001.5);
+"""
+NEW = {
+    "more": ", cwd TEXT, git_branch TEXT, archived INTEGER DEFAULT 0",
+    "active": ", active INTEGER DEFAULT 1",
+}
+
+
+def made(folder: Path, script: str) -> Path:
+    path = folder / "agent.db"
+    with sqlite3.connect(path) as connection:
+        connection.executescript(script)
+    connection.close()
+    return path
+
+
+def asked(source: Source, path: Path, session: str) -> list[Entry]:
+    assert source.rows is not None
+    reader = source.reader(Opened(str(path)))
+    records = Tables(str(path), source.rows, str(path.parent / "copies")).records(session)
+    return [seen for record in records for seen in reader.feed(record) if isinstance(seen, Entry)]
+
+
+@pytest.mark.parametrize(
+    ("source", "script", "newest"),
+    [
+        (zcode.SOURCE, ZCODE, (1_796_040_001_000, 1_796_040_002_000)),
+        (crush.SOURCE, CRUSH, (1_796_040_001_000, 1_796_040_002_000)),
+        (hermes.SOURCE, HERMES.format(**NEW), (1_796_040_001_500, 1_796_040_002_500)),
+        (hermes.SOURCE, HERMES.format(more="", active=""), (1_796_040_001_500, 1_796_040_002_500)),
+    ],
+    ids=["zcode", "crush", "hermes", "hermes of old"],
+)
+def test_sessions_are_touched_at_their_newest_row_and_hold_what_was_said(
+    tmp_path: Path, source: Source, script: str, newest: tuple[int, int]
+) -> None:
+    path = made(tmp_path, script)
+    assert source.rows is not None
+    tables = Tables(str(path), source.rows, str(tmp_path / "copies"))
+    assert tables.touched(0) == (("s1", newest[0]), ("s2", newest[1]))
+    assert tables.touched(newest[1]) == (("s2", newest[1]),)
+    entries = asked(source, path, "s1")
+    assert [(entry.role.value, entry.text) for entry in entries][:2] == [
+        ("user", "one\ntwo"),
+        ("assistant", "ok"),
+    ]
+    assert asked(source, path, "s2") == []
+    assert tables.records("s3") == ()
+
+
+def test_what_hermes_undid_is_not_active_and_what_it_archived_is_not_read(tmp_path: Path) -> None:
+    path = made(tmp_path, HERMES.format(**NEW))
+    with sqlite3.connect(path) as connection:
+        connection.execute("UPDATE messages SET active = 0 WHERE id = 3")
+    connection.close()
+    found = [(entry.text, entry.active) for entry in asked(hermes.SOURCE, path, "s1")]
+    assert found == [("one\ntwo", True), ("ok", True), ("x", False)]
+    with sqlite3.connect(path) as connection:
+        connection.execute("UPDATE sessions SET archived = 1 WHERE id = 's1'")
+    connection.close()
+    assert asked(hermes.SOURCE, path, "s1") == []
