@@ -27,7 +27,8 @@ _POLL_SHARE = 50
 _FLOOD = 4000
 """So many changes at once may have overrun the system's buffer: look at everything."""
 _GONE: Stamp = (0, 0, 0)
-_BESIDE = ("-wal", "-shm", "-journal")
+_LOGS = ("-wal", "-journal")
+_BESIDE = (*_LOGS, "-shm")
 _FRESH_NS = 20_000_000
 """A file may change once more without a newer mtime: the clock of file systems ticks this slowly."""
 _NETWORK = frozenset(
@@ -47,7 +48,7 @@ def scan(source: Source, root: str) -> dict[str, Stamp]:
         for file in files:
             path = f"{folder}/{file}"
             if source.belongs(path[len(root) + 1 :]):
-                stamp = _stamp(path)
+                stamp = _stamp(source, path)
                 if stamp != _GONE:
                     found[path] = stamp
     return dict(sorted(found.items(), key=lambda item: item[1][1]))
@@ -74,7 +75,7 @@ class Watch:
         self._rescan_s = rescan_s
         self._warn = warn
         self._stamps: dict[Touched, Stamp] = {}
-        self._databases: dict[Touched, list[Stamp]] = {}
+        self._databases: dict[Touched, Stamp] = {}
 
     async def touched(self, stop: asyncio.Event) -> AsyncGenerator[tuple[Touched, ...], None]:
         """Yield transcripts that changed, oldest change first; all of them at first; end at `stop`.
@@ -168,9 +169,9 @@ class Watch:
         """
         if source.container(path) is not Container.ROWS:
             return True
-        now = [_stamp(path + ending) for ending in ("", "-wal", "-journal")]
+        now = _stamp(source, path)
         before = self._databases.pop((source, path), None)
-        if time.time_ns() - max(mtime for _, mtime, _ in now) > _FRESH_NS:
+        if time.time_ns() - now[1] > _FRESH_NS:
             self._databases[source, path] = now
         return now != before
 
@@ -190,12 +191,18 @@ class Watch:
                             yield source, found
 
 
-def _stamp(path: str) -> Stamp:
+def _stamp(source: Source, path: str) -> Stamp:
+    """Size, mtime in ns and inode; of a database the newest mtime, its `-wal` and `-journal` included."""
     try:
         state = os.stat(path)  # noqa: PTH116 - ten thousand of them
     except OSError:
         return _GONE
-    return state.st_size, state.st_mtime_ns, state.st_ino
+    written = state.st_mtime_ns
+    if source.container(path) is Container.ROWS:
+        for ending in _LOGS:
+            with contextlib.suppress(OSError):
+                written = max(written, os.stat(path + ending).st_mtime_ns)  # noqa: PTH116 - as above
+    return state.st_size, written, state.st_ino
 
 
 def _file_system(path: str) -> str:

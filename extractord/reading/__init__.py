@@ -259,4 +259,9 @@ def _resolved(root: str) -> str:
 
 
 def _changed(paths: Iterable[str]) -> datetime:
-    return datetime.fromtimestamp(max(Path(path).stat().st_mtime for path in paths), UTC)
+    """When one of them, or the log that a database keeps beside it, was last written."""
+    newest = 0.0
+    for place in (each for path in paths for each in (path, f"{path}-wal")):
+        with contextlib.suppress(OSError):
+            newest = max(newest, Path(place).stat().st_mtime)
+    return datetime.fromtimestamp(newest, UTC)

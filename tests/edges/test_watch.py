@@ -4,8 +4,8 @@ import asyncio
 import os
 import sqlite3
 import time
-from collections.abc import AsyncIterator, Callable, Iterable
-from contextlib import aclosing, asynccontextmanager, closing
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from contextlib import aclosing, asynccontextmanager, closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -166,17 +166,28 @@ def test_a_scan_of_nothing_is_empty(tmp_path: Path, where: str) -> None:
     assert scan(*root_of(tmp_path / where)) == {}
 
 
-async def test_a_database_is_said_for_what_was_written_and_not_for_who_owns_it(tmp_path: Path) -> None:
-    """Where root reads a database, SQLite gives its files to their owner: no reading may cause the next."""
+def database_of(path: Path) -> tuple[Source, str]:
     source = replace(
-        jsonl_agent.source(str(tmp_path)),
-        belongs=lambda path: path == "a.db",
+        jsonl_agent.source(str(path)),
+        belongs=lambda name: name == "a.db",
         container=lambda _path: Container.ROWS,
     )
-    with closing(sqlite3.connect(tmp_path / "a.db", isolation_level=None)) as base:
+    return source, str(path)
+
+
+@contextmanager
+def database(path: Path) -> Iterator[sqlite3.Connection]:
+    """A database with a log beside it, as a program that is at work has it."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as base:
         base.execute("PRAGMA journal_mode = wal")
         base.execute("CREATE TABLE said (words)")
-        async with watched([(source, str(tmp_path))]) as said:
+        yield base
+
+
+async def test_a_database_is_said_for_what_was_written_and_not_for_who_owns_it(tmp_path: Path) -> None:
+    """Where root reads a database, SQLite gives its files to their owner: no reading may cause the next."""
+    with database(tmp_path / "a.db") as base:
+        async with watched([database_of(tmp_path)]) as said:
             await until(said, "a.db")
             await asyncio.sleep(0.3)
             base.execute("INSERT INTO said VALUES ('one')")
@@ -189,4 +200,16 @@ async def test_a_database_is_said_for_what_was_written_and_not_for_who_owns_it(t
             await asyncio.sleep(0.5)
             assert said.empty()
             base.execute("INSERT INTO said VALUES ('two')")
+            await until(said, "a.db")
+
+
+async def test_a_database_that_is_polled_is_said_when_only_its_log_grows(tmp_path: Path) -> None:
+    with database(tmp_path / "a.db") as base:
+        async with watched([database_of(tmp_path)], polling=True) as said:
+            await until(said, "a.db")
+            await asyncio.sleep(2.5)
+            assert said.empty()
+            before = (tmp_path / "a.db").stat().st_mtime_ns
+            base.execute("INSERT INTO said VALUES ('one')")
+            assert (tmp_path / "a.db").stat().st_mtime_ns == before
             await until(said, "a.db")

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import sqlite3
 import sys
 from collections.abc import Iterable
@@ -157,3 +158,23 @@ async def test_an_exchange_whose_rows_come_in_more_than_one_look_is_had_once_and
     (window,) = await reading.touched(source, str(path), NOW)
     assert isinstance(window, Window)
     assert [(each.key, len(each.entries)) for each in window.exchanges] == [("1", 2)]
+
+
+async def test_a_database_that_only_its_log_was_written_to_is_not_taken_for_one_that_rests(
+    tmp_path: Path,
+) -> None:
+    path, now = tmp_path / "a.db", datetime.now(UTC)
+    insert(path, 1, "s")
+    with closing(sqlite3.connect(path)) as base:
+        base.execute("PRAGMA journal_mode = wal")
+        base.execute("SELECT * FROM entries").fetchall()  # only now it has the log open
+        prompt, answer = (json.loads(row) for row in exchange("1", session="s").splitlines())
+        insert_row(path, prompt, 10)
+        os.utime(path, (0, 0))
+        source, reading = rows_source(tmp_path), reading_of(MemoryRanges(), tmp_path)
+        assert await reading.touched(source, str(path), now) == ()
+        assert await reading.quiet(now) == ()
+        insert_row(path, answer, 11)
+        (window,) = await reading.touched(source, str(path), now)
+        assert isinstance(window, Window)
+        assert [(each.key, len(each.entries)) for each in window.exchanges] == [("1", 2)]
