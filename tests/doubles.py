@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from types import EllipsisType
 
 from msgspec import structs
 
 from extractord.core.changeset import twin
 from extractord.core.ports import Baseline, Owner, RangeState
 from extractord.core.records import Message, Project, Reply, Tool
-from extractord.errors import StoreError
+from extractord.errors import ConflictError, StoreError
 from extractord.policy.requests import Found, PathFacts, RootKind
 
 
@@ -250,18 +251,24 @@ class DictFolder:
     def stat(self, path: str) -> tuple[int, int, int] | None:
         return self._stats[path] if path in self.files else None
 
-    def write(self, path: str, data: bytes) -> None:
+    def write(self, path: str, data: bytes, over: bytes | EllipsisType | None = ...) -> None:
+        self._compare(path, over)
         self.temporary.append(path)
         self._mutate(lambda: self.put(path, data))
         self.temporary.remove(path)
 
-    def remove(self, path: str) -> None:
+    def remove(self, path: str, over: bytes | EllipsisType = ...) -> None:
         if path not in self.files:
             raise StoreError(f"{path}: there is no such file")
+        self._compare(path, over)
         self._mutate(lambda: self.files.pop(path))
 
     def sweep(self) -> None:
         self.temporary.clear()
+
+    def _compare(self, path: str, over: bytes | EllipsisType | None) -> None:
+        if not isinstance(over, EllipsisType) and self.files.get(path) != over:
+            raise ConflictError(f"{path} changed meanwhile")
 
     def _mutate(self, change: Callable[[], object]) -> None:
         self.writes += 1

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from datetime import datetime
+from types import EllipsisType
 from typing import Protocol
 
 from msgspec import Struct
@@ -79,12 +80,18 @@ class Folder(Protocol):
         """Size, mtime in ns and inode of a regular file; None where there is none."""
         ...
 
-    def write(self, path: str, data: bytes) -> None:
-        """Replace the file as a whole and durably: temporary file, fsync, rename, fsync."""
+    def write(self, path: str, data: bytes, over: bytes | EllipsisType | None = ...) -> None:
+        """Replace the file as a whole and durably: temporary file, fsync, rename, fsync.
+
+        Raise ConflictError where not `over` stands there, None for no file: it is left as it is.
+        """
         ...
 
-    def remove(self, path: str) -> None:
-        """Unlink the file and fsync its directory; empty folders go too."""
+    def remove(self, path: str, over: bytes | EllipsisType = ...) -> None:
+        """Unlink the file and fsync its directory; empty folders go too.
+
+        Raise ConflictError where not `over` stands there: it is left as it is.
+        """
         ...
 
     def sweep(self) -> None:

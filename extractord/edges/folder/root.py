@@ -9,12 +9,14 @@ import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from types import EllipsisType
 
 from extractord.edges.folder.descend import DIRECTORY, open_below
 from extractord.edges.folder.durable import sync, write_new
 from extractord.edges.folder.looking import look
 from extractord.edges.folder.opening import make_root, open_root
-from extractord.errors import StoreError
+from extractord.edges.folder.swapping import replaced, taken
+from extractord.errors import ConflictError, StoreError
 from extractord.policy.requests import Found, PathFacts
 
 TEMPORARY = ".tmp-"
@@ -119,11 +121,11 @@ class Folder:
             raise self._refused(path, error) from error
         return (found.st_size, found.st_mtime_ns, found.st_ino) if stat.S_ISREG(found.st_mode) else None
 
-    def write(self, path: str, data: bytes) -> None:
+    def write(self, path: str, data: bytes, over: bytes | EllipsisType | None = ...) -> None:
         """Replace the file as a whole and durably: temporary file, fsync, rename, fsync.
 
-        Folders that lack are made (0700). Raise StoreError where something other than a plain
-        file stands there: it is left as it is.
+        Folders that lack are made (0700). Raise ConflictError where not `over` stands there, None
+        for no file, and StoreError for something other than a plain file: it is left as it is.
         """
         folder, name = _split(path)
         with self._explained(path):
@@ -131,22 +133,28 @@ class Folder:
         with self._explained(path), self._reach(folder) as here:
             with suppress(FileNotFoundError):
                 self._require_plain(path, os.stat(name, dir_fd=here, follow_symlinks=False))
-            temporary = f"{TEMPORARY}{secrets.token_hex(8)}"
-            try:
+            with self._temporary(here) as temporary:
                 write_new(here, temporary, data)
-                os.rename(temporary, name, src_dir_fd=here, dst_dir_fd=here)
-            except OSError:
-                with suppress(FileNotFoundError):
-                    os.unlink(temporary, dir_fd=here)
-                raise
+                if isinstance(over, EllipsisType):
+                    os.rename(temporary, name, src_dir_fd=here, dst_dir_fd=here)
+                elif not replaced(here, temporary, name, over):
+                    raise ConflictError(f"{self._name}/{path} changed meanwhile; it was left as it is")
             sync(here)
 
-    def remove(self, path: str) -> None:
-        """Unlink the file and fsync its directory; folders that it leaves empty go too."""
+    def remove(self, path: str, over: bytes | EllipsisType = ...) -> None:
+        """Unlink the file and fsync its directory; folders that it leaves empty go too.
+
+        Raise ConflictError where not `over` stands there: it is left as it is.
+        """
         folder, name = _split(path)
         with self._explained(path), self._reach(folder) as here:
             self._require_plain(path, os.stat(name, dir_fd=here, follow_symlinks=False))
-            os.unlink(name, dir_fd=here)
+            if isinstance(over, EllipsisType):
+                os.unlink(name, dir_fd=here)
+            else:
+                with self._temporary(here) as temporary:
+                    if not taken(here, name, temporary, over):
+                        raise ConflictError(f"{self._name}/{path} changed meanwhile; it was left as it is")
             sync(here)
         while folder:
             above, name = _split(folder)
@@ -171,6 +179,16 @@ class Folder:
                         waiting.append(f"{folder}/{entry.name}" if folder else entry.name)
                     elif entry.is_file(follow_symlinks=False) and entry.name.startswith(TEMPORARY):
                         os.unlink(entry.name, dir_fd=here)
+
+    @contextmanager
+    def _temporary(self, here: int) -> Iterator[str]:
+        """A hidden name in a folder; what has it at the end goes."""
+        temporary = f"{TEMPORARY}{secrets.token_hex(8)}"
+        try:
+            yield temporary
+        finally:
+            with suppress(FileNotFoundError):
+                os.unlink(temporary, dir_fd=here)
 
     def _make_folders(self, folder: str) -> None:
         """Make what lacks of a folder below the root, each durably."""

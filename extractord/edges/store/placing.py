@@ -14,7 +14,7 @@ from extractord.core.ports import Ledger
 from extractord.core.survey import Surveyed, survey
 from extractord.core.versions import Current, Intent, Placed, Proof
 from extractord.edges.store.roots import INDEX_BYTES, Roots, listed
-from extractord.errors import ExtractordError
+from extractord.errors import ConflictError, ExtractordError
 from extractord.policy.requests import Found
 
 
@@ -52,7 +52,7 @@ class Placing:
         intent = Intent(id=number, run=by, placed=tuple(placed))
         try:
             for file in sorted(files, key=lambda file: (file.path == INDEX, file.after is None)):
-                self._put(file.root, file.path, file.after)
+                self._put(file.root, file.path, file.before, file.after)
             with self._ledger.transaction():
                 for file in placements:
                     self._tell(file, by, now)
@@ -83,7 +83,7 @@ class Placing:
         """Rewrite the root's index where it is not what it ought to be."""
         file = self._index(root, rows)
         if file is not None:
-            self._put(root, INDEX, file.after)
+            self._put(root, INDEX, file.before, file.after)
 
     def _take_back(self, intent: Intent) -> None:
         """Put back each file that is as the intent left it; what somebody changed since stays."""
@@ -94,19 +94,22 @@ class Placing:
             there = folder.facts(file.path).found
             if there not in (Found.NOTHING, Found.FILE):
                 continue
-            current = digest(folder.read(file.path, INDEX_BYTES)) if there is Found.FILE else None
+            raw = folder.read(file.path, INDEX_BYTES) if there is Found.FILE else None
+            current = None if raw is None else digest(raw)
             if current == file.after and current != file.before:
                 before = None if file.before is None else self._ledger.versions.content(file.before)
-                self._put(file.root, file.path, before)
+                with suppress(ConflictError):  # somebody changed it just now: that stays
+                    self._put(file.root, file.path, raw, before)
         with self._ledger.transaction():
             self._ledger.versions.end(intent.id)
 
-    def _put(self, root: str, path: str, raw: bytes | None) -> None:
+    def _put(self, root: str, path: str, before: bytes | None, after: bytes | None) -> None:
+        """Put `after` in the place of `before`. Raise ConflictError where that is not there any more."""
         folder = self._roots.folder(root)
-        if raw is not None:
-            folder.write(path, raw)
-        elif folder.facts(path).found is not Found.NOTHING:
-            folder.remove(path)
+        if after is not None:
+            folder.write(path, after, before)
+        elif before is not None:
+            folder.remove(path, before)
 
     def _indexes(self, placements: Sequence[Placement]) -> list[Placement]:
         """The indexes as they will have to be where they are not so already."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from extractord.core.survey import Surveyed, kinds_of, place_of, root_of
 from extractord.core.versions import Current, Tombstone
 from extractord.edges.store.burying import Burying
 from extractord.edges.store.committing import Committed, Committing
-from extractord.edges.store.lock import locked, sync_folder
+from extractord.edges.store.lock import DEADLINE_S, locked, sync_folder
 from extractord.edges.store.noticing import PERSON, Noticing
 from extractord.edges.store.placing import Placement, Placing
 from extractord.edges.store.roots import Roots, names_of
@@ -26,6 +26,9 @@ from extractord.errors import ConflictError, StoreError, UsageError
 from extractord.policy.requests import RunFacts, Trust
 
 __all__ = ["PERSON", "Store"]
+
+_TRIES = 5
+_PATIENCE_S = 20.0
 
 
 class Store:
@@ -81,8 +84,11 @@ class Store:
         )
 
     def recover(self) -> int:
-        """Undo what a crash left half done; return how many commits that were."""
-        with self._locked() as recovered:
+        """Undo what a crash left half done; return how many commits that were.
+
+        Others may be at work: the lock is waited for as long as a person would wait.
+        """
+        with self._locked(_PATIENCE_S) as recovered:
             for root in self.names():
                 self.roots.folder(root).sweep()
             self.burying.level()
@@ -148,11 +154,15 @@ class Store:
         `failed`, reason `busy`; a lost claim `aborted`; a file that somebody changed since the
         run looked `conflict`: then nothing is written.
         """
-        try:
-            with self._locked():
-                return self._committing.commit(changes, context, self.clock())
-        except ConflictError:
-            return Committed(outcome=Outcome.FAILED, reason="busy")
+        with ExitStack() as held:
+            try:
+                held.enter_context(self._locked())
+            except ConflictError:
+                return Committed(outcome=Outcome.FAILED, reason="busy")
+            for _ in range(_TRIES):
+                with suppress(ConflictError):  # a file changed under our hands: weigh it all again
+                    return self._committing.commit(changes, context, self.clock())
+            return Committed(outcome=Outcome.CONFLICT, reason="files change all the time")
 
     def place(
         self,
@@ -216,7 +226,7 @@ class Store:
                     self.ledger.rehoming.end_move(old)
 
     @contextmanager
-    def _locked(self) -> Iterator[int]:
-        with locked(self._memory):
+    def _locked(self, deadline_s: float = DEADLINE_S) -> Iterator[int]:
+        with locked(self._memory, deadline_s):
             self._finish_moves()
             yield self._placing.recover(self.clock())
