@@ -16,6 +16,7 @@ import msgspec
 from cyclopts import Parameter
 from msgspec import Struct
 
+from extractord.core.drift import hint
 from extractord.core.records import Entry
 from extractord.core.transcripts import SOURCES
 from extractord.core.transcripts.source import Source, Surroundings
@@ -67,6 +68,8 @@ class Diagnosis(Struct, frozen=True):
     """Records that were not understood, by type."""
     skipped: int
     """Lines that were too long."""
+    hint: str
+    """What may be wrong, a sentence; empty where nothing is."""
 
 
 def entries(
@@ -144,6 +147,7 @@ def _diagnosis(one: Told) -> Diagnosis:
         inactive=sum(not entry.active for entry in one.entries.values()),
         unknown=dict(one.unknown.most_common()),
         skipped=one.skipped,
+        hint=hint(one.agent, one.versions, one.marked, one.entries.values()),
     )
 
 
@@ -169,6 +173,8 @@ def _say_diagnosis(found: Diagnosis, *, json: bool) -> None:
     for kind, count in found.unknown.items():
         table.add_row(Text(f"not understood: {kind}"), str(count))
     Console().print(table)
+    if found.hint:
+        Console().print(Text(found.hint, style="bold red"))
 
 
 def _say_table(one: Told) -> None:

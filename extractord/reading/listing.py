@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 
 from msgspec.structs import replace
 
+from extractord.core.drift import marks
 from extractord.core.exchanges import PROMPTS
 from extractord.core.ports import Reader
 from extractord.core.records import Entry, Origin, Seen, Voided
@@ -35,6 +36,8 @@ class Told:
     unknown: Counter[str] = field(default_factory=Counter)
     skipped: int = 0
     """Lines that were too long."""
+    marked: int = 0
+    """Records that look like prompts, whether they were understood or not."""
 
     @property
     def began(self) -> datetime:
@@ -57,7 +60,9 @@ async def told(source: Source, path: str, copy_dir: str) -> Told:
     found = Told(source.agent, path)
     if container_of(source, path) is not Container.ROWS:
         reader = source.reader(opened(source, path))
+        is_document = container_of(source, path) is Container.DOCUMENT
         async for record in _records(source, path, found):
+            found.marked += marks(record, is_document=is_document)
             _feed(reader, record, found)
         _settle(reader, found)
         return found
@@ -67,6 +72,7 @@ async def told(source: Source, path: str, copy_dir: str) -> Told:
     for session, _ in await asyncio.to_thread(tables.touched, 0):
         reader = source.reader(opened(source, path))
         for record in await asyncio.to_thread(tables.records, session):
+            found.marked += marks(record)
             _feed(reader, record, found)
         _settle(reader, found)
     return found

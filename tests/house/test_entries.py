@@ -155,7 +155,17 @@ def test_people_get_a_table_and_a_diagnosis(project: Path) -> None:
         "inactive": 0,
         "unknown": {"never-heard-of": 1},
         "skipped": 1,
+        "hint": "",
     }
+
+
+def test_a_transcript_in_which_much_looks_like_prompts_and_nothing_is_one_is_told(project: Path) -> None:
+    changed = "".join(record(f"u{nth}", None, "s1", version="3.0.0", body="hello") for nth in range(6))
+    (project / "s1.jsonl").write_text(changed)
+    said = "format may have changed: 6 records look like prompts, none is one (claude-code, 3.0.0)"
+    assert said in asked(str(project), "--diagnose", home=project.parents[2]).stdout
+    (diagnosis,) = rows(str(project), "--diagnose", home=project.parents[2])
+    assert diagnosis["hint"] == said
 
 
 def test_what_cannot_be_read_is_named_and_the_others_go_on(project: Path) -> None:
