@@ -102,7 +102,10 @@ class Extraction:
             embedded=self.embedded,
         )
         roots = [self.store.roots.folder(root_of(kind, project)).fileno() for kind in kinds_of(project)]
-        run.conversation = await self.child.converse(start, roots, self.spending.of(run.id))
+        asking = self.spending.of(run.id)
+        run.conversation = await self.child.converse(start, roots, asking)
+        if asking.fault is not None:  # what was refused until then is kept
+            raise asking.fault
 
     def _commit(self, run: _Under) -> None:
         """What the conversation came to goes to the one writer, whose verdict counts."""

@@ -10,10 +10,13 @@ from typing import Protocol
 from msgspec.structs import replace
 
 from extractord.core.budget import Limits, Stop, judge_spend
-from extractord.core.ports import Complete, Runs
+from extractord.core.ports import Runs
 from extractord.core.records import Message, Reply, Tool, Usage
+from extractord.core.wire import WireError
 from extractord.errors import ExtractordError, ModelError
 
+_TRIES = 20
+"""A host that was turned may say what it likes: no more failed requests are counted at once."""
 _BYTES_A_TOKEN = 6
 """No tokenizer makes longer ones of prose on average."""
 
@@ -49,6 +52,16 @@ def least_tokens(messages: Sequence[Message], tools: Sequence[Tool]) -> int:
     return len(messages) + (size + described) // _BYTES_A_TOKEN
 
 
+def _counted(usage: Usage) -> Usage:
+    """What a reply cost, never less than nothing."""
+    return Usage(
+        prompt_tokens=max(0, usage.prompt_tokens),
+        completion_tokens=max(0, usage.completion_tokens),
+        cached_tokens=max(0, usage.cached_tokens),
+        dollars=max(0.0, usage.dollars),
+    )
+
+
 def _texts(messages: Sequence[Message]) -> Iterator[str]:
     for message in messages:
         yield message.content
@@ -82,30 +95,56 @@ class Spending:
         if isinstance(verdict, Stop):
             raise BudgetSpent(verdict)
 
-    def of(self, run: str) -> Complete:
+    def of(self, run: str) -> Asking:
         """Given a run, return what answers its child: nothing leaves unredacted or unpaid for."""
-        clean: dict[str, str] = {}
+        return Asking(self, run)
 
-        async def complete(messages: Sequence[Message], tools: Sequence[Tool]) -> Reply:
-            self.check(run, least_tokens(messages, tools))
-            fresh = [text for text in dict.fromkeys(_texts(messages)) if text not in clean]
-            clean.update(zip(fresh, await self._redactor.redact(fresh), strict=True))
-            asked = [_cleaned(message, clean) for message in messages]
-            try:
-                reply, tries = await self._host.complete(asked, tools)
-            except ModelError as error:
-                self._count(run, error.tries, error.fault)
-                raise
-            except asyncio.CancelledError:
-                self._count(run, 1, "timeout")
-                raise
-            self._count(run, tries - 1, "transient")
-            self._runs.spend(run, reply.usage, self._clock(), None)
-            return reply
+    async def complete(
+        self, run: str, clean: dict[str, str], messages: Sequence[Message], tools: Sequence[Tool]
+    ) -> Reply:
+        """Given a run and the texts that it had redacted before, ask once for it.
 
-        return complete
+        Raise BudgetSpent, ModelError, or whatever the redactor raises: then nothing was sent.
+        """
+        self.check(run, least_tokens(messages, tools))
+        fresh = [text for text in dict.fromkeys(_texts(messages)) if text not in clean]
+        clean.update(zip(fresh, await self._redactor.redact(fresh), strict=True))
+        asked = [_cleaned(message, clean) for message in messages]
+        try:
+            reply, tries = await self._host.complete(asked, tools)
+        except ModelError as error:
+            self._count(run, error.tries, error.fault)
+            raise
+        except asyncio.CancelledError:
+            self._count(run, 1, "timeout")
+            raise
+        self._count(run, tries - 1, "transient")
+        self._runs.spend(run, _counted(reply.usage), self._clock(), None)
+        return reply
 
     def _count(self, run: str, requests: int, fault: str) -> None:
         """A request that failed is one that was made."""
-        for _ in range(requests):
+        for _ in range(min(requests, _TRIES)):
             self._runs.spend(run, Usage(), self._clock(), fault)
+
+
+class Asking:
+    """What answers one run's child; it keeps why there was no reply.
+
+    The child hears no more than that there is none, and its conversation ends as one that failed:
+    with all that was refused in it.
+    """
+
+    def __init__(self, spending: Spending, run: str) -> None:
+        self._spending = spending
+        self._run = run
+        self._clean: dict[str, str] = {}
+        self.fault: ExtractordError | None = None
+
+    async def __call__(self, messages: Sequence[Message], tools: Sequence[Tool]) -> Reply:
+        """Ask once. Raise WireError where there is no reply."""
+        try:
+            return await self._spending.complete(self._run, self._clean, messages, tools)
+        except ExtractordError as error:
+            self.fault = error
+            raise WireError("it can have no reply") from error
