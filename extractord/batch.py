@@ -43,6 +43,8 @@ class Plan:
     skipped: Counter[str] = field(default_factory=Counter)
     skipped_entries: int = 0
     notes: list[Oversized] = field(default_factory=list)
+    written: list[str] = field(default_factory=list)
+    """Paths below <memory> that the agents themselves wrote."""
     problems: list[TranscriptError] = field(default_factory=list)
 
     @property
@@ -96,6 +98,7 @@ async def plan(
                 case Skipped():
                     planned.skipped[come.reason] += 1
                     planned.skipped_entries += come.entries
+                    planned.written += come.written
                 case Oversized():
                     planned.notes.append(come)
                 case TranscriptError():

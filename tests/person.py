@@ -38,7 +38,7 @@ class Person:
         self.memory = home / "data" / "memory"
         self.state = home / "state"
         self.shop = home / "shop"
-        (self.shop / ".git").mkdir(parents=True)
+        (self.shop / ".git").mkdir(parents=True, exist_ok=True)
         home.chmod(0o700)
         (home / "config.toml").touch()
         self.runs = 0

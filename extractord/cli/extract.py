@@ -69,6 +69,8 @@ async def _extract(
     json: bool,
 ) -> int:
     settings = load_settings()
+    if settings.mode == "recall" and not dry_run:
+        raise UsageError('mode = "recall" extracts nothing: set it to "auto" or "ask", or add --dry-run')
     rows = []
     async with AsyncExitStack() as stack:
         house = None if dry_run else await stack.enter_async_context(opened(settings))
@@ -82,6 +84,7 @@ async def _extract(
         if house is None:
             _list(planned, json=json)
         else:
+            house.store.witness(planned.written)
             async for row in drained(house, planned.windows, drain_s):
                 rows.append(row)
                 print(msgspec.json.encode(as_json(row)).decode() if json else _said(row), flush=True)

@@ -1,0 +1,129 @@
+"""What the daemon notices below <memory>: people's edits, and what an agent wrote there itself."""
+
+import json
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from person import EXTRACTORD, SHOP_ROOT, Person
+from storing import PROJECT, fact
+
+WORDS = "Deploys happen on Tuesdays only"
+CARGO = "I like short answers best"
+
+
+@pytest.fixture
+def person(tmp_path: Path) -> Person:
+    """Two memories that a run wrote."""
+    made = Person(tmp_path / "me")
+    for path, words in (("deploys.md", WORDS), ("tabs.md", "The project is indented with tabs")):
+        made.run([(PROJECT, path, fact(path[:-3], words))], words)
+    return made
+
+
+@contextmanager
+def daemon(person: Person) -> Iterator[Callable[[], str]]:
+    """A daemon that looks again every second; gives its log."""
+    log = person.home / "log"
+    environ = person.environ(EXTRACTORD_RUN__RESCAN_S="1", EXTRACTORD_RUN__SETTLE_S="0.5")
+    with log.open("w") as file:
+        process = subprocess.Popen([*EXTRACTORD, "run"], env=environ, stderr=file)
+    try:
+        wait(lambda: "watching" in log.read_text(), log.read_text)
+        yield log.read_text
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.wait(30)
+
+
+def wait(claim: Callable[[], bool], why: Callable[[], str], seconds: float = 25.0) -> None:
+    until = time.monotonic() + seconds
+    while not claim():
+        assert time.monotonic() < until, why()
+        time.sleep(0.1)
+
+
+def test_a_persons_edits_are_kept_indexed_and_buried_while_the_daemon_lives(person: Person) -> None:
+    folder = person.memory / SHOP_ROOT
+    (folder / "before.md").write_text(fact("before", "Written while nobody looked"))
+    with daemon(person) as log:
+        wait(lambda: "before.md" in (folder / "MEMORY.md").read_text(), log)
+        (folder / "later.md").write_text(fact("later", "Written while the daemon lives"))
+        (folder / "tabs.md").unlink()
+        wait(lambda: "later.md" in (folder / "MEMORY.md").read_text(), log)
+    assert "tabs.md" not in (folder / "MEMORY.md").read_text()
+    stone = json.loads((person.state / "tombstones.jsonl").read_text())
+    assert (stone["name"], stone["why"]) == ("tabs", "deleted")
+    (version,) = person.told("memories", "history", f"{SHOP_ROOT}/later.md")
+    assert (version["by"], version["trust"]) == ("person", "inferred")
+
+
+def test_what_an_agent_wrote_about_the_person_itself_waits_for_the_person(person: Person) -> None:
+    place, index = person.memory / "user/likes.md", person.memory / "user/MEMORY.md"
+    transcripts = person.home / ".claude/projects/-shop"
+    transcripts.mkdir(parents=True)
+    session = "0a0b0c0d-0000-4000-8000-000000000001"
+    with daemon(person) as log:
+        place.parent.mkdir(exist_ok=True, mode=0o700)
+        place.write_text(fact("likes", CARGO, "user"))
+        call = {
+            "type": "tool_use",
+            "id": "t1",
+            "name": "Write",
+            "input": {"file_path": str(place), "content": "x"},
+        }
+        done = {"type": "tool_result", "tool_use_id": "t1", "content": "File created successfully"}
+        records = [
+            ("user", {"role": "user", "content": "Please keep in mind what you found out about me"}, "typed"),
+            (
+                "assistant",
+                {"role": "assistant", "id": "m1", "content": [call], "stop_reason": "tool_use"},
+                None,
+            ),
+            ("user", {"role": "user", "content": [done]}, None),
+            (
+                "assistant",
+                {
+                    "role": "assistant",
+                    "id": "m2",
+                    "content": [{"type": "text", "text": "Done."}],
+                    "stop_reason": "end_turn",
+                },
+                None,
+            ),
+        ]
+        lines, parent = [], None
+        for number, (kind, message, source) in enumerate(records):
+            record = {
+                "parentUuid": parent, "isSidechain": False, "uuid": f"u{number}", "type": kind,
+                "timestamp": f"2026-11-30T10:00:0{number}.000Z", "cwd": str(person.shop),
+                "sessionId": session,
+                "version": "2.1.332", "message": message, **({"promptSource": source} if source else {}),
+            }  # fmt: skip
+            parent = record["uuid"]
+            lines.append(json.dumps(record) + "\n")
+        (transcripts / f"{session}.jsonl").write_text("".join(lines))
+        wait(lambda: "direct_write" in log(), log)
+        wait(lambda: not index.exists() or "likes" not in index.read_text(), log)
+    (row,) = person.told("review", "list")
+    assert (row["id"], row["rules"]) == ("user/likes.md", ["withheld"])
+    assert CARGO not in person.types("context").stdout
+
+
+def test_what_a_folder_that_vanished_means_is_said_once(person: Person) -> None:
+    for file in (person.memory / SHOP_ROOT).iterdir():
+        file.unlink()
+    with daemon(person) as log:
+        wait(lambda: "nothing was forgotten" in log(), log)
+        time.sleep(2.5)
+        assert log().count("nothing was forgotten") == 1
+    assert not (person.state / "tombstones.jsonl").exists()
+
+
+def test_recall_extracts_nothing(person: Person) -> None:
+    done = person.types("extract", EXTRACTORD_MODE="recall")
+    assert (done.returncode, "extracts nothing" in done.stderr) == (2, True)
