@@ -28,6 +28,8 @@ class Agent:
     """Arguments that go on with the newest session."""
     home: str
     """Below the person's home, where its transcripts are."""
+    rewound: tuple[str, ...] = ()
+    """Keys that take back the newest prompt of an interactive session; empty: it is not driven so."""
     says_headless: bool = False
     """Its records say that a prompt came from a program."""
 
@@ -117,6 +119,8 @@ def _codex(home: Path, url: str) -> Mapping[str, str]:
         base_url = "{url}/v1"
         wire_api = "responses"
         env_key = "LOOPBACK_KEY"
+        [projects."{home}/shop"]
+        trust_level = "trusted"
     """
     _written(home / ".codex/config.toml", settings)
     return {"LOOPBACK_KEY": "none"}
@@ -175,6 +179,10 @@ def _pi(home: Path, url: str) -> Mapping[str, str]:
     return {"PI_OFFLINE": "1"}
 
 
+_UP = "\x1b[A"
+_ENTER = "\r"
+_ESCAPE = "\x1b"
+
 _CODEX_MAY = ("--dangerously-bypass-approvals-and-sandbox",)
 _GEMINI = (
     *("--yolo", "--skip-trust", "-m", "gemini-2.5-flash"),
@@ -191,6 +199,7 @@ AGENTS = (
         first=("-p", "{}", "--allowedTools", "Bash,Write"),
         again=("-p", "{}", "--continue", "--allowedTools", "Bash,Write"),
         home=".claude",
+        rewound=(_ESCAPE + _ESCAPE, _UP, _ENTER, _ENTER),
         says_headless=True,
     ),
     Agent(
@@ -200,6 +209,7 @@ AGENTS = (
         first=("exec", *_CODEX_MAY, "{}"),
         again=("exec", *_CODEX_MAY, "resume", "--last", "{}"),
         home=".codex",
+        rewound=(_ESCAPE, _ESCAPE, _ENTER),
         says_headless=True,
     ),
     Agent(

@@ -12,11 +12,16 @@ import termios
 from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 
-UP = "\x1b[A"
 ENTER = "\r"
-ESCAPE = "\x1b"
 CLEAR_LINE = "\x15"
 _QUIET_S = 0.7
+_ANSWERS = {
+    b"\x1b[6n": b"\x1b[1;1R",  # where is the cursor?
+    b"\x1b[c": b"\x1b[?1;2c",  # what can you do?
+    b"\x1b]11;?": b"\x1b]11;rgb:0000/0000/0000\x1b\\",  # how dark is it?
+    b"\x1b]10;?": b"\x1b]10;rgb:ffff/ffff/ffff\x1b\\",
+}
+"""What programs ask a terminal before they begin, and what one says."""
 _PATIENCE_S = 20
 
 
@@ -29,11 +34,15 @@ class Terminal:
         self._drawn = asyncio.Event()
 
     def draw(self) -> None:
-        """Take what the agent draws, which it waits for; its end is an error of the descriptor."""
+        """Take what the agent draws, and answer what it asks; its end is an error of the descriptor."""
         try:
-            os.read(self._descriptor, 65536)
+            drawn = os.read(self._descriptor, 65536)
         except OSError:
             asyncio.get_running_loop().remove_reader(self._descriptor)
+            return
+        for question, answer in _ANSWERS.items():
+            if question in drawn:
+                os.write(self._descriptor, answer)
         self._drawn.set()
 
     async def rest(self) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from agents.driving import AGENTS, Agent
 from agents.models import serving
-from agents.terminal import CLEAR_LINE, ENTER, ESCAPE, UP, opened
+from agents.terminal import CLEAR_LINE, ENTER, opened
 from agents.watched import Remembered, Watched
 
 pytestmark = pytest.mark.agents
@@ -62,20 +62,20 @@ async def test_what_an_agent_is_told_is_remembered_once_and_in_time(agent: Agent
     assert model.unknown == ["HEAD /"] * len(model.unknown)
 
 
-async def test_what_a_person_types_is_stated_and_what_they_take_back_is_not_kept(tmp_path: Path) -> None:
-    claude_code = next(agent for agent in AGENTS if agent.name == "claude-code")
-    program = program_of(claude_code)
+@pytest.mark.parametrize("agent", [agent for agent in AGENTS if agent.rewound], ids=lambda agent: agent.name)
+async def test_what_a_person_types_is_stated_and_what_they_take_back_is_not_kept(
+    agent: Agent, tmp_path: Path
+) -> None:
+    program = program_of(agent)
     tabs, spaces = (f"In this repository we indent with {what}." for what in ("tabs", "two spaces"))
     async with serving() as model:
-        watched = Watched(tmp_path, claude_code, model.url)
-        async with opened(program, claude_code.environ(watched.where), watched.where.project) as terminal:
+        watched = Watched(tmp_path, agent, model.url)
+        async with opened(program, agent.environ(watched.where), watched.where.project) as terminal:
             async with watched.running():
                 await terminal.press(RELEASES, ENTER)
                 await watched.until(watched.memories, IN_TIME_S)
             await terminal.press(tabs, ENTER)
-            # The menu of what was said: one up from now, its first answer takes the conversation back.
-            await terminal.press(ESCAPE + ESCAPE, UP, ENTER, ENTER)
-            await terminal.press(CLEAR_LINE, spaces, ENTER)
+            await terminal.press(*agent.rewound, CLEAR_LINE, spaces, ENTER)
     *_, summary = watched.command("extract", watched.transcripts)
     prompts = watched.prompts()
     assert [(prompt["text"], prompt["origin"], prompt["active"]) for prompt in prompts] == [
@@ -85,6 +85,6 @@ async def test_what_a_person_types_is_stated_and_what_they_take_back_is_not_kept
     ]
     assert (summary["runs"], summary["saved"], summary["failed"]) == (1, 1, 0)
     assert watched.memories() == {
-        Remembered(fact, "stated", f"claude-code {prompt['session']} {prompt['id']}")
+        Remembered(fact, "stated", f"{agent.name} {prompt['session']} {prompt['id']}")
         for fact, prompt in (("Releases go out on Thursdays only.", prompts[0]), (spaces, prompts[2]))
     }
