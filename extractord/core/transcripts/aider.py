@@ -205,4 +205,6 @@ SOURCE = Source(
     reader=AiderReader,
     beside=(_TYPED,),
     writes_turn_end=False,
+    gaps=("a prompt has no time; in an answer whose fence was left open, a prompt is taken for the answer"),
+    seen="0.86.1, 0.86.2",
 )

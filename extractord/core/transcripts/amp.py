@@ -108,4 +108,6 @@ SOURCE = Source(
     claims=lambda path, head: _NAME.fullmatch(path) is not None and b'"messages"' in head,
     reader=AmpReader,
     writes_turn_end=False,
+    gaps="newer threads stay on its server",
+    seen="none: written from published descriptions",
 )

@@ -149,4 +149,6 @@ SOURCE = Source(
     claims=lambda path, head: path.endswith(".json") and _SCHEMA.search(head) is not None,
     reader=AtifReader,
     writes_turn_end=False,
+    gaps="whole trajectories only, written at their end",
+    seen="schema 1.6, 1.7",
 )

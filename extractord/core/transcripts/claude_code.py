@@ -57,4 +57,5 @@ SOURCE = Source(
     claims=_claims,
     reader=lambda opened: ClaudeSession(opened.path.replace("\\", "/")),
     purged_after_days=30,
+    seen="1.0.0 to 2.1.332",
 )

@@ -34,6 +34,8 @@ from extractord.core.transcripts.telling import decoded
 _SHOWN = "ui_messages.json"
 _SENT = "api_conversation_history.json"
 _ITEM = "history_item.json"
+_METADATA = "task_metadata.json"
+_VERSION = re.compile(rb'"cline_version":\s*"([^"\\]{1,40})"')
 _EDITS = {
     "newFileCreated": "create",
     "editedExistingFile": "edit",
@@ -49,7 +51,8 @@ class ClineReader:
     def __init__(self, opened: Opened, agent: str) -> None:
         """Take the folder's name for the task, and what is kept beside for its times and workspace."""
         self.session: str | None = None
-        self.version: str | None = None
+        versions = _VERSION.findall(opened.beside.get(_METADATA, b""))
+        self.version: str | None = versions[-1].decode("utf-8", "replace") if versions else None
         self.unknown: Counter[str] = Counter()
         *_, folder, self._file = ("", *opened.path.replace("\\", "/").split("/"))
         self._speech = Speech(agent, folder or self._file)
@@ -231,8 +234,10 @@ CLINE = Source(
     container=lambda _path: Container.DOCUMENT,
     claims=lambda path, head: _is_task(path, head) and _ROO.search(path) is None,
     reader=lambda opened: ClineReader(opened, "cline"),
-    beside=(_SHOWN,),
+    beside=(_SHOWN, _METADATA),
     writes_turn_end=False,
+    gaps="sessions of its newer SDK are not read; a word given while a command runs is not seen",
+    seen="3.66.0, and records that name none",
 )
 ROO = Source(
     agent="roo",
@@ -243,4 +248,6 @@ ROO = Source(
     reader=lambda opened: ClineReader(opened, "roo"),
     beside=(_SHOWN, _ITEM),
     writes_turn_end=False,
+    gaps="a word given while a command runs is not seen; Kilo Code is read up to its change of format",
+    seen="records name none",
 )

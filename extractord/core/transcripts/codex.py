@@ -47,4 +47,5 @@ SOURCE = Source(
     claims=_claims,
     reader=_reader,
     family=_family,
+    seen="0.39.0 to 0.200.19",
 )

@@ -232,4 +232,6 @@ SOURCE = Source(
     container=lambda _path: Container.LINES,
     claims=_claims,
     reader=CopilotReader,
+    gaps="the `history-session-state` of 2025 is not read",
+    seen="0.0.420, 1.0.77, 1.0.78",
 )

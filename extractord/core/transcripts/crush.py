@@ -140,4 +140,6 @@ SOURCE = Source(
     claims=lambda path, head: head.startswith(b"SQLite format 3\0") and path.endswith("/crush.db"),
     reader=CrushReader,
     rows=ROWS,
+    gaps="deleted messages stay known",
+    seen="records name none",
 )

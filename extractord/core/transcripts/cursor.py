@@ -113,4 +113,9 @@ SOURCE = Source(
     claims=lambda path, head: path.endswith(".jsonl") and _HEAD.match(head) is not None,
     reader=CursorReader,
     writes_turn_end=False,
+    gaps=(
+        "no times, no results: whether a write was done is not known; `.txt` transcripts, the CLI's "
+        "`store.db` and the editor's `state.vscdb` are not read"
+    ),
+    seen="records name none",
 )

@@ -153,4 +153,6 @@ SOURCE = Source(
     claims=_claims,
     reader=DroidReader,
     writes_turn_end=False,
+    gaps="branches that a rewind left are not told apart",
+    seen="0.81.0",
 )

@@ -269,4 +269,5 @@ SOURCE = Source(
     family=_family,
     writes_turn_end=False,
     purged_after_days=30,
+    seen="0.61.0 and before; records name none",
 )

@@ -242,4 +242,6 @@ SOURCE = Source(
     claims=_claims,
     reader=GooseReader,
     rows=ROWS,
+    gaps="a message that an edit took back stays known",
+    seen="records name none",
 )

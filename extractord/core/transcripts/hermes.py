@@ -189,4 +189,6 @@ SOURCE = Source(
     claims=_claims,
     reader=HermesReader,
     rows=ROWS,
+    gaps=("an undo is noticed with the next message; in a group's chat everybody counts as the person"),
+    seen="0.9.0, and records that name none",
 )

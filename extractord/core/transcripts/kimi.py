@@ -216,4 +216,6 @@ SOURCE = Source(
     claims=lambda path, head: path.endswith(".jsonl") and _HEAD.match(head) is not None,
     reader=KimiReader,
     beside=("../../state.json", "state.json"),
+    gaps="`context.jsonl` of the old CLI is read only where it is named",
+    seen="wire protocol 1.4",
 )

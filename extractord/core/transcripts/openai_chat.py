@@ -106,4 +106,6 @@ SOURCE = Source(
     container=lambda _path: Container.LINES,
     claims=_claims,
     reader=ChatReader,
+    gaps="who gave a prompt is not recorded: set `headless` where a program does",
+    seen="no agent of its own",
 )

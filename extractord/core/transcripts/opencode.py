@@ -258,4 +258,5 @@ SOURCE = Source(
     reader=OpencodeReader,
     rows=ROWS,
     tree=TREE,
+    seen="1.4.0, 1.18.33",
 )

@@ -258,4 +258,5 @@ SOURCE = Source(
     container=lambda _path: Container.LINES,
     claims=_claims,
     reader=PiReader,
+    seen="0.73.1 and before; records name none",
 )

@@ -87,3 +87,7 @@ class Source:
     writes_turn_end: bool = True
     """False where the agent leaves no trace of a turn's end: quiet ends the exchange."""
     purged_after_days: int | None = None
+    gaps: str = ""
+    """What is known not to work, for docs/agents.md; empty where nothing is."""
+    seen: str = ""
+    """Versions of the agent whose transcripts were read when the adapter was written."""

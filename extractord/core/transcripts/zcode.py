@@ -177,4 +177,6 @@ SOURCE = Source(
     reader=ZCodeReader,
     rows=ROWS,
     writes_turn_end=False,
+    gaps="deleted messages stay known",
+    seen="records name none",
 )

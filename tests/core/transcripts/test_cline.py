@@ -204,6 +204,11 @@ def test_a_task_that_another_task_began_is_no_persons() -> None:
     assert prompts(fed(reader(ROO, ROO_SENT, beside), [said("user", TASK)])) == []
 
 
+def test_the_version_stands_in_a_file_beside() -> None:
+    beside = {"task_metadata.json": b'[{"cline_version": "3.65.0"}, {"cline_version": "3.66.0"}]'}
+    assert (reader(CLINE, SENT, beside).version, reader(CLINE, SENT).version) == ("3.66.0", None)
+
+
 def test_half_a_document_is_counted() -> None:
     to = reader(CLINE, SENT)
     assert fed(to, line([said("user", TASK)])[:-9], line([{"role": "novel", "content": "x"}])) == []
