@@ -140,8 +140,8 @@ _BELONGS = re.compile(r"(?:[^/]+/)?[^/]+\.jsonl")
 def _claims(path: str, head: bytes) -> bool:
     """True if the first line is this agent's, in either dialect."""
     first = head.lstrip(b"\xef\xbb\xbf \r\n").partition(b"\n")[0]
-    if b'"type":"session_start"' in first:
-        return path.endswith(".jsonl")
+    if first.startswith(b'{"type":"session_start",'):
+        return path.endswith(".jsonl") and b'"id":' in first
     return b'"type":"system"' in first and b'"subtype":"init"' in first and b'"sessionId"' in first
 
 

@@ -17,9 +17,14 @@ from extractord.core.transcripts.source import Container, Opened, Rows, Source, 
 from extractord.core.transcripts.speech import Speech
 from extractord.core.transcripts.telling import decoded
 
-_COMPACTION = re.compile(r"\s*\[CONTEXT COMPACTION")
+_COMPACTION = re.compile(
+    r"\s*\[(?:CONTEXT (?:COMPACTION|SUMMARY)|PRIOR CONTEXT|Your active task list was preserved)",
+    re.IGNORECASE,
+)
 _ITS_OWN = re.compile(
-    r"\s*\[(?:SYSTEM|System note|IMPORTANT: The user has invoked|Note: model was just switched)\b"
+    r"\s*\[(?:SYSTEM(?::| note)|IMPORTANT: (?:The user has invoked|Background process)"
+    r"|Note: model was just switched|ASYNC DELEGATION|Continuing toward your standing goal)",
+    re.IGNORECASE,
 )
 _PROGRAMS = frozenset({"cron", "webhook", "batch"})
 _AGENTS = frozenset({"subagent", "delegate"})

@@ -203,8 +203,8 @@ def _roots(around: Surroundings) -> tuple[str, ...]:
 _BELONGS = re.compile(r"[^/]+/[^/]+/(?:agents/[^/]+/)?wire\.jsonl")
 _HEAD = re.compile(
     rb'\s*\{(?:"type":\s*"metadata",\s*"protocol_version"'
-    rb'|"timestamp":\s*[\d.]+,\s*"message":\s*\{"type":\s*"[A-Z]\w+",\s*"payload"'
-    rb'|"role":\s*"_(?:system_prompt|checkpoint|usage)")'
+    rb'|"timestamp":\s*[\d.]+,\s*"message":\s*\{"type":\s*"[A-Z]\w+",\s*"payload")'
+    rb'|(?:.*\n)??\{"role":\s*"_(?:system_prompt|checkpoint|usage)"'
 )
 
 

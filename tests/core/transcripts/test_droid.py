@@ -114,6 +114,7 @@ def test_where_it_is_and_what_belongs() -> None:
     assert SOURCE.claims("/x/s1.jsonl", b'{"type":"system","subtype":"init","sessionId":"s1"}')
     assert not SOURCE.claims("/x/s1.jsonl", b'{"type":"system","subtype":"init","session_id":"s1"}')
     assert not SOURCE.claims("/x/s1.jsonl", line({"type": "session"}))
+    assert not SOURCE.claims("/x/s1.jsonl", b'{"type":"session_start","sessionId":"s1"}')
 
 
 KEYS = [

@@ -100,6 +100,25 @@ def test_what_a_user_row_holds_may_be_no_persons(content: str, origin: Origin, s
 
 
 @pytest.mark.parametrize(
+    ("words", "origin"),
+    [
+        ("[system: the user has invoked it]", Origin.SYNTHETIC),
+        ("[IMPORTANT: Background process 7 ended]", Origin.SYNTHETIC),
+        ("[ASYNC DELEGATION BATCH COMPLETE] done", Origin.SYNTHETIC),
+        ("[Continuing toward your standing goal] go", Origin.SYNTHETIC),
+        ("[PRIOR CONTEXT] before", Origin.RECALLED),
+        ("[Your active task list was preserved across context compression]", Origin.RECALLED),
+        ("[IMPORTANT: we deploy on tuesdays]", Origin.HUMAN),
+        ("[system] is a word of mine", Origin.HUMAN),
+    ],
+)
+def test_what_hermes_says_to_itself_is_told_by_its_first_words(words: str, origin: Origin) -> None:
+    assert [each.origin for each in newest(fed(reader(SOURCE), session(), row("user", words))).values()] == [
+        origin
+    ]
+
+
+@pytest.mark.parametrize(
     ("source", "origin"),
     [
         ("cli", Origin.HUMAN),

@@ -191,6 +191,9 @@ def test_where_it_is_and_what_belongs() -> None:
         "/x/a.jsonl", line({"timestamp": 1.5, "message": {"type": "TurnBegin", "payload": {}}})
     )
     assert SOURCE.claims("/x/a.jsonl", line({"role": "_checkpoint"}))
+    said = line({"role": "user", "content": "x"})
+    assert SOURCE.claims("/x/a.jsonl", said + b"\n" + line({"role": "_checkpoint"}))
+    assert not SOURCE.claims("/x/a.jsonl", said + b"\n" + said)
     assert not SOURCE.claims("/x/a.jsonl", line({"type": "metadata"}))
 
 
