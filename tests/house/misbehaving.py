@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
@@ -130,6 +131,25 @@ async def one(house: House, host: ScriptedHost, number: int, case: Misbehaviour)
     }
 
 
+def itself(beside: Path) -> dict[str, object]:
+    """What this process, the daemon, can write and still has of the key in its environment."""
+    refused = []
+    for path in (
+        beside / "x",
+        beside.parent / "x",
+        Path(f"/proc/{os.getppid()}/comm"),
+        Path("/proc/self/mem"),
+    ):
+        try:
+            path.open("r+b" if path.exists() else "wb").close()
+        except PermissionError:
+            refused.append(True)
+        else:
+            refused.append(False)
+    environ = Path("/proc/self/environ").read_text() + str(dict(os.environ))
+    return {"refused": refused, "has_key": "hunter2" in environ, "has_home": "HOME" in environ}
+
+
 async def main(wanted: Sequence[str]) -> None:
     settings = load_settings()
     async with opened(settings) as house:
@@ -140,7 +160,7 @@ async def main(wanted: Sequence[str]) -> None:
         for number, case in enumerate(MISBEHAVIOURS):
             if not wanted or case.name in wanted:
                 print(json.dumps(await one(scripted, host, number, case)), flush=True)
-        print(json.dumps({"rows": house.ledger.audit.verify()}))
+        print(json.dumps({"rows": house.ledger.audit.verify(), **itself(settings.data_dir)}))
         await redaction.close()
 
 

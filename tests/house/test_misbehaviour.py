@@ -26,7 +26,7 @@ class Done:
     """What the process said of each case, its log, and where its state is."""
 
     cases: dict[str, dict[str, Any]]
-    rows: int
+    last: dict[str, Any]
     log: str
     state: Path
     memory: Path
@@ -42,6 +42,7 @@ def done(tmp_path_factory: pytest.TempPathFactory) -> Done:
         "EXTRACTORD_DATA_DIR": str(home / "data"),
         "EXTRACTORD_STATE_DIR": str(home / "state"),
         "EXTRACTORD_MODEL__NAME": "scripted",
+        "PROVIDER_API_KEY": "hunter2",
         "PYTHONPATH": os.pathsep.join([str(HERE.parent), str(HERE)]),
     }
     ran = subprocess.run(
@@ -56,7 +57,7 @@ def done(tmp_path_factory: pytest.TempPathFactory) -> Done:
     *cases, last = map(json.loads, ran.stdout.splitlines())
     return Done(
         cases={case["name"]: case for case in cases},
-        rows=last["rows"],
+        last=last,
         log=ran.stderr,
         state=home / "state",
         memory=home / "data" / "memory",
@@ -146,8 +147,16 @@ def test_no_secret_is_left_in_memories_ledger_audit_or_log(done: Done) -> None:
     assert found == []
 
 
+def test_the_daemon_itself_writes_nowhere_else_and_has_no_key_in_its_environment(done: Done) -> None:
+    assert {key: done.last[key] for key in ("refused", "has_key", "has_home")} == {
+        "refused": [True] * 4,
+        "has_key": False,
+        "has_home": True,
+    }
+
+
 def test_the_audit_is_whole(done: Done) -> None:
-    assert done.rows > len(MISBEHAVIOURS)
+    assert done.last["rows"] > len(MISBEHAVIOURS)
 
 
 def test_nothing_of_the_transcript_is_logged(done: Done) -> None:
