@@ -44,7 +44,7 @@ class Daemon:
         self._stop = asyncio.Event()
         self._at_once = asyncio.Event()
         self._dispatch = Dispatch(house, self._run_ended, self._stop.set)
-        self._heeding = Heeding(house.store, say, house.clock, house.settings.run.rescan_s)
+        self._heeding = Heeding(house.store, house.settings, say, house.clock)
 
     @contextmanager
     def signals(self) -> Iterator[None]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
 
+from extractord.config import Settings
 from extractord.edges.store import Store
 from extractord.errors import ConflictError, StoreError
 
@@ -13,14 +14,15 @@ class Heeding:
     """Has the store look, at the start and from time to time, and when a transcript shows a write."""
 
     def __init__(
-        self, store: Store, say: Callable[[str], None], clock: Callable[[], datetime], every_s: float
+        self, store: Store, settings: Settings, say: Callable[[str], None], clock: Callable[[], datetime]
     ) -> None:
-        """`say` is told what a person should know; every root is looked at again after `every_s`."""
+        """`say` is told what a person should know; every root is looked at again after `run.rescan_s`."""
         self._store = store
+        self._settings = settings
         self._say = say
         self._clock = clock
-        self._every = timedelta(seconds=every_s)
-        self._due = clock()
+        self._every = timedelta(seconds=settings.run.rescan_s)
+        self._due = self._expiry = clock()
         self._said: set[str] = set()
 
     def look(self) -> None:
@@ -37,9 +39,22 @@ class Heeding:
                 self._due = now  # another process writes: at the next tick
             except StoreError as error:
                 said.add(str(error))
+        self._let_go(now)
         for warning in sorted(said - self._said):
             self._say(warning)
         self._said = said
+
+    def _let_go(self, now: datetime) -> None:
+        """Once a day, of what is older than [keep] says."""
+        if now < self._expiry or self._settings.kept_since(now) == (None, None):
+            return
+        try:
+            gone = self._store.expire(*self._settings.kept_since(now))
+        except ConflictError:
+            return
+        self._expiry = now + timedelta(days=1)
+        if gone.versions or gone.audit_rows:
+            self._say(f"let go of {gone.versions:,} old versions and {gone.audit_rows:,} rows of the audit")
 
     def witness(self, places: Iterable[str]) -> None:
         """A transcript shows that an agent wrote these files below <memory>."""

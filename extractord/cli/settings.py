@@ -11,6 +11,8 @@ from cyclopts import App, Parameter
 
 from extractord.config import load_settings
 from extractord.config.sample import sample
+from extractord.edges.ledger import Ledger
+from extractord.storeroom import now
 
 app = App(name="config", help="What is set, whether it can be used, and what could be set.")
 
@@ -41,6 +43,15 @@ def check() -> None:
     settings = load_settings()
     found = "" if settings.config_file.exists() else " (not there: every setting has its default)"
     print(f"{settings.config_file}{found}: nothing to say against it")
+    since = settings.kept_since(now())
+    if since == (None, None):
+        return
+    with Ledger.open(settings.state_dir, readonly=True) as ledger:
+        gone = ledger.retention.expired(*since)
+    print(
+        f"the daemon will let go of {gone.versions:,} old versions of {gone.memories:,} memories and of "
+        f"{gone.audit_rows:,} rows of the audit, as [keep] says"
+    )
 
 
 @app.command(name="sample")

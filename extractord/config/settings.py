@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -86,6 +87,18 @@ class Budget(Struct, frozen=True, kw_only=True):
     attempts: Annotated[int, Meta(ge=1, description="failed attempts after which a run is parked")] = 3
 
 
+class Keep(Struct, frozen=True, kw_only=True):
+    """The section [keep]."""
+
+    history_days: Annotated[
+        Count,
+        Meta(description="days that old versions of memories are kept; `config check` says what will go"),
+    ] = "unlimited"
+    audit_days: Annotated[
+        Count, Meta(description="days that rows of the audit are kept; `config check` says what will go")
+    ] = "unlimited"
+
+
 class Settings(Struct, frozen=True, kw_only=True):
     """Everything that can be set; `config_file`, `data_dir` and `state_dir` are places."""
 
@@ -103,9 +116,16 @@ class Settings(Struct, frozen=True, kw_only=True):
     projects: Projects = Projects()
     agents: dict[str, Agent] = {}
     budget: Budget = Budget()
+    keep: Keep = Keep()
     config_file: Path = Path()
     data_dir: Path = Path()
     state_dir: Path = Path()
+
+    def kept_since(self, now: datetime) -> tuple[datetime | None, datetime | None]:
+        """Since when versions and audit rows are kept; None for ever."""
+        days = (self.keep.history_days, self.keep.audit_days)
+        history, audit = (None if each == "unlimited" else now - timedelta(days=each) for each in days)
+        return history, audit
 
     @property
     def memory_dir(self) -> Path:

@@ -514,6 +514,27 @@ class Rehoming(Protocol):
         ...
 
 
+class Expired(Struct, frozen=True, kw_only=True):
+    """What is older than a person wants it kept."""
+
+    versions: int = 0
+    memories: int = 0
+    """Of so many memories the versions are."""
+    audit_rows: int = 0
+
+
+class Retention(Protocol):
+    """What is kept no longer than a person wants."""
+
+    def expired(self, history: datetime | None, rows: datetime | None) -> Expired:
+        """What is older than these moments, None for no limit; the newest of each always stays."""
+        ...
+
+    def expire(self, history: datetime | None, rows: datetime | None, now: datetime) -> Expired:
+        """Let it go; return what went."""
+        ...
+
+
 class Ledger(Protocol):
     """The database with everything that is not a memory."""
 
@@ -545,6 +566,11 @@ class Ledger(Protocol):
     @property
     def rehoming(self) -> Rehoming:
         """Where projects are."""
+        ...
+
+    @property
+    def retention(self) -> Retention:
+        """What is too old to be kept."""
         ...
 
     def transaction(self) -> AbstractContextManager[None]:

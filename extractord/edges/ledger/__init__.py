@@ -15,6 +15,7 @@ from extractord.edges.ledger.audit import Audit
 from extractord.edges.ledger.connection import transaction
 from extractord.edges.ledger.ranges import Ranges
 from extractord.edges.ledger.rehoming import Rehoming
+from extractord.edges.ledger.retention import Retention
 from extractord.edges.ledger.runs import Runs
 from extractord.edges.ledger.standing import Standing
 from extractord.edges.ledger.surveys import Surveys
@@ -35,6 +36,7 @@ class Ledger:
         self.versions = Versions(connection)
         self.surveys = Surveys(connection)
         self.rehoming = Rehoming(connection)
+        self.retention = Retention(connection)
 
     @classmethod
     def open(cls, state_dir: Path, *, readonly: bool = False) -> Self:

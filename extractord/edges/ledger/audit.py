@@ -13,6 +13,9 @@ from extractord.core.records import Refusal
 from extractord.edges.ledger.connection import border, from_ms, place, to_ms, transaction
 from extractord.errors import LedgerError
 
+_NEVER_CUT = """CREATE TRIGGER audit_is_never_cut BEFORE DELETE ON audit
+       BEGIN SELECT raise(ABORT, 'the audit is append-only'); END"""
+
 SCHEMA: tuple[str, ...] = (
     """CREATE TABLE audit(
         id INTEGER PRIMARY KEY AUTOINCREMENT, at INTEGER NOT NULL, kind TEXT NOT NULL,
@@ -21,8 +24,7 @@ SCHEMA: tuple[str, ...] = (
     "CREATE INDEX audit_by_subject ON audit(subject)",
     """CREATE TRIGGER audit_is_never_changed BEFORE UPDATE ON audit
        BEGIN SELECT raise(ABORT, 'the audit is append-only'); END""",
-    """CREATE TRIGGER audit_is_never_cut BEFORE DELETE ON audit
-       BEGIN SELECT raise(ABORT, 'the audit is append-only'); END""",
+    _NEVER_CUT,
 )
 
 BEFORE_ALL = "0" * 64
@@ -78,11 +80,11 @@ class Audit:
         return tuple(_row(*row) for row in rows)
 
     def verify(self) -> int:
-        """Given the chain, return the number of rows. Raise LedgerError where it is broken.
+        """Given the chain, return the number of rows ever written. Raise LedgerError where it is broken.
 
         Rows cut from its end show in SQLite's own counter, or against a head that the log has.
         """
-        before, last = BEFORE_ALL, 0
+        last, before = cut(self._connection)
         rows = self._connection.execute("SELECT id, at, kind, subject, detail, hash FROM audit ORDER BY id")
         for number, at, kind, subject, detail, sealed in rows:
             last += 1
@@ -99,6 +101,22 @@ class Audit:
                 f"its end was cut off; compare with a backup"
             )
         return last
+
+
+def cut(connection: sqlite3.Connection) -> tuple[int, str]:
+    """Number and hash of the last row that was let go from the beginning; 0 and zeros where none was."""
+    row = connection.execute("SELECT id, hash FROM audit_cut").fetchone()
+    return (int(row[0]), str(row[1])) if row else (0, BEFORE_ALL)
+
+
+def cut_through(connection: sqlite3.Connection, last: int) -> None:
+    """Given a transaction and a row's number, let the rows go up to it; the chain goes on from its hash."""
+    sealed = connection.execute("SELECT hash FROM audit WHERE id = ?", (last,)).fetchone()[0]
+    connection.execute("DELETE FROM audit_cut")
+    connection.execute("INSERT INTO audit_cut VALUES (?, ?)", (last, sealed))
+    connection.execute("DROP TRIGGER audit_is_never_cut")
+    connection.execute("DELETE FROM audit WHERE id <= ?", (last,))
+    connection.execute(_NEVER_CUT)
 
 
 def _row(number: int, at: int, kind: str, subject: str, detail: str, sealed: str) -> AuditRow:

@@ -11,7 +11,7 @@ from contextlib import closing, contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 
-from extractord.edges.ledger import audit, ranges, rehoming, runs, surveys, versions
+from extractord.edges.ledger import audit, ranges, rehoming, retention, runs, surveys, versions
 from extractord.edges.ledger.connection import BUSY_S, place, transaction, translated
 from extractord.errors import DamagedLedgerError, LedgerError
 
@@ -21,6 +21,7 @@ Step = tuple[str, ...]
 STEPS: tuple[Step, ...] = (
     (*ranges.SCHEMA, *runs.SCHEMA, *audit.SCHEMA, *versions.SCHEMA),
     (*surveys.SCHEMA, *rehoming.SCHEMA),
+    retention.SCHEMA,
 )
 
 NAME = "ledger.db"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from extractord.core.changeset import INDEX
 from extractord.core.foreign import objection
-from extractord.core.ports import Folder, Ledger
+from extractord.core.ports import Expired, Folder, Ledger
 from extractord.core.records import Change, Known, Outcome, Project
 from extractord.core.survey import Surveyed, kinds_of, place_of, root_of
 from extractord.core.versions import Current, Tombstone
@@ -112,6 +112,11 @@ class Store:
                 self._placing.reindex(root, rows)
                 self.roots.keep(root, now)
         return tuple(warning for warning in warnings if warning)
+
+    def expire(self, history: datetime | None, rows: datetime | None) -> Expired:
+        """Let versions and audit rows go that are older than these moments; return what went."""
+        with self._locked():
+            return self.ledger.retention.expire(history, rows, self.clock())
 
     def witness(self, places: Iterable[str]) -> None:
         """A transcript shows that an agent wrote these files: they rank as that agent's own text.

@@ -1,0 +1,62 @@
+"""What is kept no longer than a person wants: old versions, and the beginning of the audit."""
+
+from __future__ import annotations
+
+import sqlite3
+from datetime import datetime
+
+from extractord.core.ports import Expired
+from extractord.edges.ledger import audit
+from extractord.edges.ledger.connection import border, to_ms, transaction
+
+SCHEMA: tuple[str, ...] = ("CREATE TABLE audit_cut(id INTEGER NOT NULL, hash TEXT NOT NULL)",)
+
+_OLD_VERSIONS = "at < ? AND id NOT IN (SELECT max(id) FROM history GROUP BY root, path)"
+_OLD_ROWS = "at < ? AND id < (SELECT max(id) FROM audit)"
+
+
+@border
+class Retention:
+    """The port `Retention` over the ledger's connection."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def expired(self, history: datetime | None, rows: datetime | None) -> Expired:
+        """What is older than these moments, None for no limit; the newest of each always stays."""
+        versions, memories = (0, 0)
+        if history is not None:
+            versions, memories = self._connection.execute(
+                f"SELECT count(*), count(DISTINCT root || '/' || path) FROM history WHERE {_OLD_VERSIONS}",  # noqa: S608 - the condition above
+                (to_ms(history),),
+            ).fetchone()
+        cut = 0
+        if rows is not None:
+            cut = self._through(rows) - audit.cut(self._connection)[0]
+        return Expired(versions=versions, memories=memories, audit_rows=max(0, cut))
+
+    def expire(self, history: datetime | None, rows: datetime | None, now: datetime) -> Expired:
+        """Let it go; return what went. The audit says so itself, and its chain goes on."""
+        with transaction(self._connection):
+            gone = self.expired(history, rows)
+            if gone.versions and history is not None:
+                self._connection.execute(f"DELETE FROM history WHERE {_OLD_VERSIONS}", (to_ms(history),))  # noqa: S608 - the same
+                self._connection.execute(
+                    """DELETE FROM contents WHERE sha256 NOT IN
+                       (SELECT sha256 FROM history WHERE sha256 IS NOT NULL)
+                       AND NOT EXISTS (SELECT 1 FROM intents)"""
+                )
+            if gone.audit_rows and rows is not None:
+                audit.cut_through(self._connection, self._through(rows))
+            if gone.versions or gone.audit_rows:
+                detail = {"versions": gone.versions, "rows": gone.audit_rows}
+                audit.Audit(self._connection).note("expired", "person", detail, now)
+        return gone
+
+    def _through(self, rows: datetime) -> int:
+        """The last row of those that go from the beginning; they go in order, so that the chain holds."""
+        (kept,) = self._connection.execute(
+            f"SELECT min(id) FROM audit WHERE NOT ({_OLD_ROWS})",  # noqa: S608 - the condition above
+            (to_ms(rows),),
+        ).fetchone()
+        return 0 if kept is None else int(kept) - 1

@@ -1,0 +1,70 @@
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from storing import PROJECT, SHOP_ROOT, House
+
+from extractord.core.changeset import digest
+from extractord.core.ports import Expired
+from extractord.edges.store import Keeping
+from extractord.errors import LedgerError
+
+DAY = timedelta(days=1)
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> House:
+    """A memory in four versions, a day apart, and a tombstone."""
+    house = House(tmp_path)
+    for number in range(4):
+        house.keep(PROJECT, "deploys.md", f"Deploys happen by plan {number} on Tuesdays")
+        house.now += DAY
+    house.keep(PROJECT, "tabs.md", "Tabs are used in this project", label="e2")
+    Keeping(house.store).forget(SHOP_ROOT, "tabs.md")
+    return house
+
+
+def test_without_a_limit_all_is_kept(house: House) -> None:
+    assert house.store.expire(None, None) == Expired()
+    assert len(house.ledger.versions.history(SHOP_ROOT, "deploys.md")) == 4
+
+
+def test_what_will_go_is_told_first_and_the_newest_of_each_stays(house: House) -> None:
+    house.now += 30 * DAY
+    versions = house.ledger.versions.history(SHOP_ROOT, "deploys.md")
+    will = house.ledger.retention.expired(house.now, house.now)
+    assert will == Expired(versions=4, memories=2, audit_rows=5)
+    assert house.store.expire(house.now, house.now) == will
+    assert house.ledger.versions.history(SHOP_ROOT, "deploys.md") == versions[-1:]
+    assert house.ledger.versions.content(versions[0].sha256 or "") is None
+    assert house.ledger.versions.content(digest(house.project.files["deploys.md"])) is not None
+    assert len(house.ledger.versions.tombstones()) == 1
+    assert house.ledger.retention.expired(house.now, house.now).versions == 0
+
+
+def test_some_of_it_goes_and_the_chain_goes_on(house: House) -> None:
+    since = house.now - timedelta(hours=36)
+    gone = house.store.expire(since, since)
+    assert gone == Expired(versions=3, memories=1, audit_rows=3)
+    rows = house.ledger.audit.recent(9)
+    assert [row.kind for row in rows] == ["expired", "forget", "commit", "commit"]
+    assert house.ledger.audit.verify() == 7
+    house.keep(PROJECT, "deploys.md", "Deploys happen by plan 9 on Tuesdays")
+    assert house.ledger.audit.verify() == 8
+    house.store.expire(since, house.now)
+    house.ledger.audit.verify()
+
+
+def test_what_something_else_cut_is_still_found(house: House) -> None:
+    house.store.expire(None, house.now - 2 * DAY)
+    connection = house.ledger._connection
+    connection.execute("DROP TRIGGER audit_is_never_cut")
+    connection.execute("DELETE FROM audit WHERE id = (SELECT min(id) FROM audit)")
+    with pytest.raises(LedgerError, match="broken"):
+        house.ledger.audit.verify()
+
+
+def test_the_rows_still_cannot_be_deleted_afterwards(house: House) -> None:
+    house.store.expire(None, house.now - 2 * DAY)
+    with pytest.raises(Exception, match="append-only"):
+        house.ledger._connection.execute("DELETE FROM audit")

@@ -1,0 +1,72 @@
+import random
+from pathlib import Path
+
+from storing import PROJECT, SHOP_ROOT, USER, House, fact, said
+
+from extractord.core.changeset import INDEX
+from extractord.core.records import Evidence, Outcome
+from extractord.edges.store import Keeping
+from extractord.policy.requests import RootKind
+
+RUNS = 200
+TOPICS = ("deploys", "indents", "reviews", "branches", "licences", "caches", "queues", "fonts")
+_ROOTS = {PROJECT: SHOP_ROOT, USER: "user"}
+Texts = dict[tuple[str, str], bytes]
+
+
+def texts(house: House) -> Texts:
+    return {
+        (root, path): raw
+        for root, folder in house.folders.items()
+        for path, raw in folder.files.items()
+        if path != INDEX
+    }
+
+
+def run(house: House, chance: random.Random, number: int) -> str | None:
+    """A run that writes and removes; its id where it saved anything."""
+    topics = chance.sample(TOPICS, chance.randint(1, 3))
+    words = f"By plan {number} these are settled and some are gone: {', '.join(topics)}"
+    changes = []
+    for topic in topics:
+        kind: RootKind = chance.choice((PROJECT, USER))
+        is_gone = f"{topic}.md" in house.folders[_ROOTS[kind]].files and chance.random() < 0.2
+        text = fact(topic, f"{topic} are settled by plan {number}", "user" if kind is USER else "project")
+        changes.append(
+            house.change(kind, f"{topic}.md", None if is_gone else text, Evidence(entry="e1", quote=words))
+        )
+    context = house.context(said("e1", words, at=house.now))
+    return context.run if house.store.commit(changes, context).outcome is Outcome.SAVED else None
+
+
+def test_undo_in_a_random_sequence_of_runs_restores_exactly_or_lists_its_conflicts(tmp_path: Path) -> None:
+    house, chance = House(tmp_path), random.Random(7)  # noqa: S311 - a sequence that can be had again
+    keeping = Keeping(house.store)
+    befores: dict[str, Texts] = {}
+    afters: dict[str, Texts] = {}
+    restored = conflicts = 0
+    for number in range(RUNS):
+        before = texts(house)
+        ran = run(house, chance, number)
+        if ran is not None:
+            befores[ran], afters[ran] = before, texts(house)
+        if not befores or chance.random() < 0.6:
+            continue
+        undone = chance.choice([*befores][-4:])
+        before, after, now = befores.pop(undone), afters.pop(undone), texts(house)
+        changed = {place for place in {*before, *after} if before.get(place) != after.get(place)}
+        came = keeping.undo(undone)
+        expected = {place for place in changed if now.get(place) != after.get(place)}
+        assert set(came.conflicts) == {f"{root}/{path}" for root, path in expected}
+        if came.conflicts:
+            conflicts += 1
+            assert texts(house) == now
+        else:
+            restored += 1
+            wanted = {**now, **{place: before[place] for place in changed if place in before}}
+            assert texts(house) == {
+                place: raw for place, raw in wanted.items() if place not in changed or place in before
+            }
+    assert restored > RUNS / 20
+    assert conflicts > RUNS / 20
+    house.ledger.audit.verify()
