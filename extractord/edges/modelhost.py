@@ -109,8 +109,10 @@ class ModelHost:
         try:
             while chunk := await link.read(CHUNK_BYTES):
                 for said in frames.feed(chunk):
-                    if isinstance(said, Answer | Unanswered) and (asked := self._pending.get(said.id)):
-                        asked.set_result(said)
+                    if isinstance(said, Answer | Unanswered):
+                        asked = self._pending.pop(said.id, None)  # once: a second answer is to nobody
+                        if asked is not None and not asked.done():
+                            asked.set_result(said)
         except WireError as error:
             reason = f"the model host: {error}"
         for asked in self._pending.values():

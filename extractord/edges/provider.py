@@ -21,12 +21,15 @@ from tenacity import (
 )
 
 from extractord.core.records import Call, Message, Reply, Tool, Usage
+from extractord.core.redact import redact
 from extractord.core.wire import Answer, Ask, Provider, Said, Unanswered
 from extractord.errors import ConfigError, ModelError, ModelFault
 
 LONGEST_WAIT_S = 30.0
 """A provider that wants more than this is asked again by the daemon, later."""
 
+_OF_SYSTEMD = re.compile(r"/run/(?:user/\d+/)?credentials/")
+"""There the group's bits are the mask of an access list that names this account alone."""
 _QUOTA = re.compile(r"insufficient_quota|quota|billing|credit balance|payment|usage limit", re.IGNORECASE)
 _TOO_LONG = re.compile(r"prompt is too long|context.{0,20}(length|window)|too many tokens", re.IGNORECASE)
 _SPOKEN_ERROR_CHARS = 300
@@ -109,7 +112,8 @@ def _key(path: str) -> str:
             key = file.read().strip()
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"`model.key_file` {path} cannot be read: {error}") from None
-    if mode & (stat.S_IRWXG | stat.S_IRWXO):
+    shared = stat.S_IRWXO if _OF_SYSTEMD.match(path) else stat.S_IRWXG | stat.S_IRWXO
+    if mode & shared:
         raise ConfigError(f"`model.key_file` {path} can be read by others: chmod 600 it")
     if not key:
         raise ConfigError(f"`model.key_file` {path} is empty")
@@ -150,7 +154,7 @@ def _reply(response: Any) -> Reply:
         for number, call in enumerate(choice.message.tool_calls or ())
     )
     if not calls and len(text) < _SPOKEN_ERROR_CHARS and (fault := _spoken(text)):
-        raise ModelError(f"the provider answered: {text}", fault=fault)
+        raise ModelError(f"the provider answered: {_short(text)}", fault=fault)
     return Reply(
         text=text,
         calls=calls,
@@ -198,8 +202,8 @@ def _sorted(error: Exception) -> ModelError:
 
 
 def _short(text: str) -> str:
-    """One line; litellm repeats its own class names before the provider's words."""
-    return " ".join(re.sub(r"^(litellm\.\w+:\s*)+", "", text).split())[:400]
+    """One line without secrets: providers repeat a wrong key, litellm its own class names."""
+    return redact(" ".join(re.sub(r"^(litellm\.\w+:\s*)+", "", text).split())[:400])[0]
 
 
 def _retry_after(error: Exception) -> float | None:
