@@ -144,4 +144,6 @@ def likeness(text: str) -> str:
 def skeleton(text: str) -> str:
     """Given a name, return its likeness without any mark: what is compared with denied names."""
     like = likeness(text)
-    return like if like.isascii() else "".join(char for char in like if not is_mark(char))
+    if like.isascii() or not any(map(is_mark, set(like))):
+        return like
+    return "".join(char for char in like if not is_mark(char))

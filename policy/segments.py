@@ -11,6 +11,7 @@ from extractord.policy.rules import Rule, each_segment
 
 _ASCII = frozenset(ascii_letters + digits + "-_.+,@() ")
 _MARKS_IN_A_ROW = 3
+_TOGETHER = frozenset({"LATIN", "CJK"})
 
 
 def is_path_character(char: str) -> bool:
@@ -23,7 +24,7 @@ def _dots(segment: str) -> str | None:
 
 
 def _character(segment: str) -> str | None:
-    if _ASCII.issuperset(segment):
+    if all(map(is_path_character, set(segment) - _ASCII)):
         return None
     for char in segment:
         if not is_path_character(char):
@@ -53,7 +54,7 @@ def _normal_form(segment: str) -> str | None:
 
 
 def _marks(segment: str) -> str | None:
-    if segment.isascii():
+    if segment.isascii() or not any(map(is_mark, set(segment))):
         return None
     row = 0
     for char in segment:
@@ -63,8 +64,14 @@ def _marks(segment: str) -> str | None:
     return None
 
 
+def _has_one_script(segment: str) -> bool:
+    """True where not even all words together have two scripts: most names, told by their letters."""
+    scripts = {script(char) for char in set(segment) if is_word_character(char)} - {None}
+    return len(scripts) <= 1 or scripts == _TOGETHER
+
+
 def _script(segment: str) -> str | None:
-    if segment.isascii():
+    if segment.isascii() or _has_one_script(segment):
         return None
     first: str | None = None
     for char in segment:
@@ -74,7 +81,7 @@ def _script(segment: str) -> str | None:
         own = script(char)
         if own is None:
             continue
-        if first is not None and own != first and {own, first} != {"LATIN", "CJK"}:
+        if first is not None and own != first and {own, first} != _TOGETHER:
             return (
                 f"{named(char)} in {shown(segment)} is {own.title()} in a word that began in {first.title()}"
             )
