@@ -135,7 +135,7 @@ async def _by_source(
     room: ReadingRoom, places: Sequence[Path], agent: str | None, planned: Plan
 ) -> dict[Source, list[str]]:
     """The transcripts of the places, or of every folder that is watched, by the agent that writes them."""
-    sources = chosen(tuple(dict.fromkeys(source for source, _ in room.sources)), agent)
+    sources = chosen(room.known, agent)
     asked: list[tuple[str, tuple[Source, ...]]] = [(str(place.expanduser()), sources) for place in places]
     if not places:
         asked = [(root, (source,)) for source, root in room.sources if source in sources and _is_there(root)]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
@@ -31,8 +31,10 @@ class ReadingRoom:
     """Turns transcripts into windows."""
 
     reading: Reading
+    known: tuple[Source, ...]
+    """Each agent that is read, also where no folder of its own is known."""
     sources: tuple[tuple[Source, str], ...]
-    """Each agent that is read, with each folder where its transcripts may be."""
+    """Each of them with each folder where its transcripts may be."""
     around: Surroundings
     resolve: Resolve
     """The project of an agent's session in a directory."""
@@ -49,6 +51,7 @@ def reading_room(
     environ, home, platform = platform_surroundings()
     around = Surroundings(environ, home, platform)
     resolve = _resolver(settings, ranges, home, tempfile.gettempdir())
+    known = _known(settings)
     return ReadingRoom(
         reading=Reading(
             ranges,
@@ -59,7 +62,8 @@ def reading_room(
             headless=frozenset(name for name, agent in settings.agents.items() if agent.headless),
             transaction=transaction,
         ),
-        sources=_sources(settings, around),
+        known=known,
+        sources=tuple((source, root) for source in known for root in source.roots(around)),
         around=around,
         resolve=resolve,
         clock=now,
@@ -109,17 +113,22 @@ def _gate(settings: Settings, home: str) -> GateSettings:
     )
 
 
-def _sources(settings: Settings, surroundings: Surroundings) -> tuple[tuple[Source, str], ...]:
+def _known(settings: Settings) -> tuple[Source, ...]:
+    """The agents that are read; folders that the settings name for one are its own."""
     known = {source.agent for source in SOURCES}
     unknown = [name for name in settings.agents if name not in known]
     if unknown:
         raise ConfigError(
             *(f"`agents.{name}` is no agent that can be read: {', '.join(sorted(known))}" for name in unknown)
         )
-    found = []
-    for source in SOURCES:
-        agent = settings.agents.get(source.agent)
-        if agent is None or agent.enabled:
-            roots = (agent.paths if agent else ()) or source.roots(surroundings)
-            found += [(source, str(Path(root).expanduser())) for root in roots]
-    return tuple(found)
+    wanted = ((source, settings.agents.get(source.agent)) for source in SOURCES)
+    return tuple(
+        _lying_at(source, agent.paths) if agent and agent.paths else source
+        for source, agent in wanted
+        if agent is None or agent.enabled
+    )
+
+
+def _lying_at(source: Source, places: Iterable[str]) -> Source:
+    roots = tuple(str(Path(place).expanduser().resolve()) for place in places)
+    return replace(source, roots=lambda _around: roots)

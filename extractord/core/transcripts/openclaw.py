@@ -70,6 +70,7 @@ SOURCE = Source(
     container=lambda _path: Container.LINES,
     claims=_claims,
     reader=lambda opened: PiReader(opened, _DIALECT),
+    writes_turn_end=False,
     gaps=("archives (`.reset`, `.deleted`) are not read; in a group's chat everybody counts as the person"),
     seen="records name none",
 )
