@@ -14,6 +14,8 @@ CHANGES = 50
 """An honest child hands back no more: its tools refuse the next (`run-files`)."""
 TEXT_CHARACTERS = 64 * 1024
 """Nor a longer text: the law refuses it (`size`)."""
+NEW_CHARACTERS = 1024 * 1024
+"""Nor so much in new memories (`run-bytes`)."""
 PATH_CHARACTERS = 1100
 """Nor a longer path below its root (`length`)."""
 EVIDENCE_ITEMS = 1000
@@ -46,6 +48,8 @@ def checked(conversation: Conversation, turns: int) -> Conversation:
         raise WireError("it handed back a path longer than the law allows")
     if any(len(change.text or "") > TEXT_CHARACTERS for change in changes):
         raise WireError("it handed back a text longer than the law allows")
+    if sum(len(change.text or "") for change in changes if change.base is None) > NEW_CHARACTERS:
+        raise WireError(f"it handed back new memories of more than {NEW_CHARACTERS} characters")
     cited = [item for change in changes for item in change.evidence]
     size = sum(len(item.quote) + len(item.entry) for item in cited)
     if len(cited) > EVIDENCE_ITEMS or size > EVIDENCE_CHARACTERS:

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from extractord.agent.tools import FILES_A_RUN
+from extractord.agent.tools import BYTES_A_RUN, FILES_A_RUN
 from extractord.core import handed
 from extractord.core.records import Brief, Change, Conversation, Ending, Message, Refusal, Reply, Tool
 from extractord.core.wire import Start
@@ -70,6 +70,7 @@ LIES = [
     ("many changes", "it handed back 51 changes, more than 50"),
     ("one path twice", "it handed back two changes of one memory"),
     ("a long text", "it handed back a text longer than the law allows"),
+    ("much new text", "it handed back new memories of more than 1048576 characters"),
     ("a long path", "it handed back a path longer than the law allows"),
     ("many quotes", "it handed back 1001 quotes of 22022 characters, more than is looked at"),
     ("its own failure", "it ended as failed, which is not its to say"),
@@ -140,5 +141,6 @@ async def test_what_it_says_of_refusals_goes_on_as_names_and_paths_alone(process
 
 async def test_the_limits_are_those_of_an_honest_child() -> None:
     law = Law(roots=())
-    assert (FILES_A_RUN, law.file_bytes) == (handed.CHANGES, handed.TEXT_CHARACTERS)
+    assert (FILES_A_RUN, BYTES_A_RUN) == (handed.CHANGES, handed.NEW_CHARACTERS)
+    assert law.file_bytes == handed.TEXT_CHARACTERS
     assert law.path_bytes < handed.PATH_CHARACTERS

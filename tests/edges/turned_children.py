@@ -34,6 +34,7 @@ HANDED = {
     "many changes": done(*(change(f"{n}.md") for n in range(51))),
     "one path twice": done(change(), change(text="another")),
     "a long text": done(change(text="n" * (64 * 1024 + 1))),
+    "much new text": done(*(change(f"{n}.md", "n" * 64 * 1024) for n in range(17))),
     "a long path": done(change("n" * 2000)),
     "many quotes": done(change(quotes=1001)),
     "its own failure": done(ending=Ending.FAILED, reason="the person said"),
