@@ -111,6 +111,7 @@ async def _of_lines(source: Source, path: str) -> Note:
                 ids.setdefault(seen.id)
                 sessions.add(seen.session)
         sessions.add(reader.session or path)
+    ids.update((seen.id, None) for seen in reader.settle() if isinstance(seen, Entry))
     last = next(reversed(ids), None)
     place = Baseline(path=path, offset=offset, last_entry=last)
     return Note(sessions=frozenset(sessions or {path}), place=place, cursor=mark(path, offset, 0, last))

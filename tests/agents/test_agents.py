@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 from agents.driving import AGENTS, Agent
-from agents.models import serving
-from agents.terminal import CLEAR_LINE, ENTER, opened
+from agents.models import Model, serving
+from agents.terminal import CLEAR_LINE, ENTER, Terminal, opened
 from agents.watched import Remembered, Watched
 
 pytestmark = pytest.mark.agents
@@ -62,6 +62,16 @@ async def test_what_an_agent_is_told_is_remembered_once_and_in_time(agent: Agent
     assert model.unknown == ["HEAD /"] * len(model.unknown)
 
 
+async def typed(prompt: str, terminal: Terminal, model: Model) -> None:
+    """Type a prompt and see that it arrives: an agent that begins takes no notice of a first Enter."""
+    await terminal.press(prompt)
+    for _ in range(3):
+        await terminal.press(ENTER)
+        if any(asked.prompt == prompt for asked in model.asked):
+            return
+    pytest.fail(f"never asked: {prompt}")
+
+
 @pytest.mark.parametrize("agent", [agent for agent in AGENTS if agent.rewound], ids=lambda agent: agent.name)
 async def test_what_a_person_types_is_stated_and_what_they_take_back_is_not_kept(
     agent: Agent, tmp_path: Path
@@ -72,10 +82,11 @@ async def test_what_a_person_types_is_stated_and_what_they_take_back_is_not_kept
         watched = Watched(tmp_path, agent, model.url)
         async with opened(program, agent.environ(watched.where), watched.where.project) as terminal:
             async with watched.running():
-                await terminal.press(RELEASES, ENTER)
+                await typed(RELEASES, terminal, model)
                 await watched.until(watched.memories, IN_TIME_S)
-            await terminal.press(tabs, ENTER)
-            await terminal.press(*agent.rewound, CLEAR_LINE, spaces, ENTER)
+            await typed(tabs, terminal, model)
+            await terminal.press(*agent.rewound, CLEAR_LINE)
+            await typed(spaces, terminal, model)
     *_, summary = watched.command("extract", watched.transcripts)
     prompts = watched.prompts()
     assert [(prompt["text"], prompt["origin"], prompt["active"]) for prompt in prompts] == [

@@ -17,6 +17,7 @@ AGENT = "claude-code"
 
 _USES = frozenset(["tool_use", "server_tool_use", "mcp_tool_use"])
 _ENDING = frozenset(["end_turn", "refusal"])
+_ANSWERING = frozenset(["assistant", "system"])
 _INTERRUPTED = "[Request interrupted"
 _MEMORY = "<extractord-memory"
 
@@ -37,6 +38,8 @@ class ClaudeSession:
         self._tree = Tree()
         self._emitted = Emitted()
         self._texts: Counter[str] = Counter()
+        self._is_prompted = self._is_subagent
+        self._early: list[Record] = []
         self._folds: dict[str, Callable[[Record], Iterable[Seen]]] = {
             "assistant": self._assistant,
             "user": self._user,
@@ -52,6 +55,7 @@ class ClaudeSession:
                 self._tree.add(node, parent, anchors=False)
             return ()
         row = decode(record)
+        is_first = self.session is None
         if row is None:
             if not is_blank(record):
                 self.unknown["undecodable"] += 1
@@ -60,15 +64,44 @@ class ClaudeSession:
         self.version = row.version or self.version
         fold = self._folds.get(row.type or "")
         if fold is not None:
-            return fold(row)
+            self._is_prompted = self._is_prompted or is_first
+            return self._in_order(row, fold)
         self._place(row)
         if row.type not in SILENT:
             self.unknown[(row.type or "untyped")[:64]] += 1
         return ()
 
     def settle(self) -> Iterable[Seen]:
-        """Nothing waits: what comes later revises."""
-        return ()
+        """What waits for a first prompt waits in vain."""
+        early, self._early = self._early, []
+        return self._folded(early)
+
+    def _in_order(self, row: Record, fold: Callable[[Record], Iterable[Seen]]) -> Iterable[Seen]:
+        """Fold a record; where a file begins with bookkeeping, an answer to what is yet to come waits.
+
+        Claude Code now and then writes the first answer of a session before its prompt.
+        """
+        if not self._is_prompted and row.type in _ANSWERING and self._hangs(row):
+            self._early.append(row)
+            return ()
+        seen = fold(row)
+        if not (self._early and self._is_prompted):
+            return seen
+        prompted_at = instant(row.timestamp)
+        before: list[Record] = []
+        after: list[Record] = []
+        for early in self._early:
+            at = instant(early.timestamp)
+            (before if at and prompted_at and at < prompted_at else after).append(early)
+        self._early = []
+        return [*self._folded(before), *seen, *self._folded(after)]
+
+    def _hangs(self, row: Record) -> bool:
+        """True if the record's parent has not come."""
+        return isinstance(row.parent, str) and row.parent not in self._tree
+
+    def _folded(self, rows: Iterable[Record]) -> list[Seen]:
+        return [seen for row in rows for seen in self._folds[row.type or ""](row)]
 
     def _user(self, row: Record) -> Sequence[Seen]:
         content = row.message.content if row.message else None
@@ -90,6 +123,7 @@ class ClaudeSession:
 
     def _prompt(self, row: Record, text: str) -> Sequence[Seen]:
         dead: tuple[str, ...] = ()
+        self._is_prompted = True
         if row.uuid and row.uuid not in self._tree:
             dead = self._tree.prompted(row.uuid, row.above())
             self._tree.add(row.uuid, row.above(), anchors=True)

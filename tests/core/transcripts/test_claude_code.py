@@ -565,3 +565,27 @@ def test_no_record_is_too_odd_and_none_counts_twice(records: list[bytes]) -> Non
     for each in seen:
         if isinstance(each, Entry):
             each.text.encode()
+
+
+MODE = {"type": "mode", "mode": "normal", "sessionId": "s1"}
+
+
+def test_an_answer_that_stands_before_its_prompt_follows_it() -> None:
+    early, late = "2026-11-30T11:00:00.000Z", "2026-11-30T12:00:01.000Z"
+    of_before = spoken("a0", "gone", text("Left over."), timestamp=early)
+    answer = spoken("a1", "x2", text("Noted."), timestamp=late)
+    end = record("s1", "a1", "system", subtype="turn_duration", timestamp=late)
+    prompt = record("u1", None, "user", "we deploy on tuesdays", promptSource="typed")
+    lines = [MODE, of_before, answer, end, prompt, attachment("x1", "u1"), attachment("x2", "x1")]
+    left, asked, said, *_ = (each for each in fed(reader(SOURCE), *lines) if isinstance(each, Entry))
+    assert [(each.id, each.turn_end) for each in (left, asked, said)] == [
+        ("a0", True),
+        ("u1", False),
+        ("a1", True),
+    ]
+
+
+def test_an_answer_whose_prompt_never_comes_is_said_at_last() -> None:
+    one = reader(SOURCE)
+    assert fed(one, MODE, spoken("a1", "gone", text("Noted."))) == []
+    assert [each.id for each in one.settle() if isinstance(each, Entry)] == ["a1"]
