@@ -17,9 +17,11 @@ def find_secret(text: str) -> str | None:
     from detect_secrets.core.plugins import initialize  # noqa: PLC0415 - 100 ms that only a commit pays
     from detect_secrets.core.plugins.util import get_mapping_from_secret_type_to_class  # noqa: PLC0415
 
-    names = (kind.__name__ for kind in get_mapping_from_secret_type_to_class().values())
+    kinds: list[type] = list(get_mapping_from_secret_type_to_class().values())
     detectors: list[Any] = [
-        initialize.from_plugin_classname(name) for name in names if name not in _NO_CREDENTIALS
+        initialize.from_plugin_classname(kind.__name__)
+        for kind in kinds
+        if kind.__name__ not in _NO_CREDENTIALS
     ]
     for number, line in enumerate(text.splitlines(), 1):
         for detector in detectors:
