@@ -1,0 +1,47 @@
+"""Frames as they come from a pipe: in any pieces, from anybody."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from extractord.core.records import Message
+from extractord.core.wire import FRAME_BYTES, Ask, Failed, Frames, Probe, Said, WireError, frame
+
+SAID: list[Said] = [
+    Probe(forbidden="/x"),
+    Failed(kind="ValueError", module="memory", line=7),
+    Ask(id=1, messages=(Message(role="user", content="n" * 300),), tools=()),
+]
+
+
+def feed(frames: Frames, raw: bytes, cuts: list[int]) -> list[Said]:
+    at, said = 0, list[Said]()
+    for cut in [*sorted(cuts), len(raw)]:
+        said += frames.feed(raw[at:cut])
+        at = max(at, cut)
+    return said
+
+
+@given(
+    st.lists(st.sampled_from(SAID), max_size=5),
+    st.lists(st.integers(min_value=0, max_value=2000), max_size=8),
+)
+def test_whatever_the_pieces_the_messages_are_the_same(said: list[Said], cuts: list[int]) -> None:
+    raw = b"".join(map(frame, said))
+    assert feed(Frames(), raw, [min(cut, len(raw)) for cut in cuts]) == said
+
+
+@given(st.binary(max_size=200))
+def test_garbage_is_an_error_of_the_protocol_and_no_other(raw: bytes) -> None:
+    try:
+        list(Frames().feed(raw))
+    except WireError as error:
+        assert len(str(error)) < 300
+
+
+def test_a_frame_over_the_limit_is_refused_by_its_length_alone() -> None:
+    with pytest.raises(WireError, match="over the limit"):
+        list(Frames().feed((FRAME_BYTES + 1).to_bytes(4, "big")))
+    assert list(Frames().feed(FRAME_BYTES.to_bytes(4, "big"))) == []
