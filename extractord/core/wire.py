@@ -135,5 +135,8 @@ class Frames:
             del self._bytes[:end]
             try:
                 yield _decoder.decode(body)
+            except msgspec.ValidationError as error:
+                where = str(error).rpartition(" - at ")[2] if " - at " in str(error) else "its kind"
+                raise WireError(f"a frame is not what it ought to be: {where}") from None  # none of its words
             except msgspec.DecodeError as error:
                 raise WireError(f"a frame does not decode: {error}") from None
