@@ -24,7 +24,8 @@ from pathlib import Path
 from person import Person
 from storing import PROJECT, USER, fact
 
-from extractord.core.changeset import INDEX, digest
+from extractord.core.changeset import INDEX
+from extractord.core.digesting import digest
 from extractord.core.records import Outcome
 from extractord.edges.folder.root import TEMPORARY
 from extractord.edges.store.law import law_version

@@ -17,7 +17,7 @@ from typing import Literal
 from storing import said
 
 from extractord.config import Settings
-from extractord.core.changeset import digest
+from extractord.core.digesting import digest
 from extractord.core.ports import RunRow
 from extractord.core.records import Change, Evidence, Origin, Project
 from extractord.edges.store import Committed, Context

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from doubles import DictFolder
 
-from extractord.core.changeset import digest
+from extractord.core.digesting import digest
 from extractord.core.memory import unstamp
 from extractord.core.ports import Folder
 from extractord.core.records import Change, Entry, Evidence, Origin, Project, Role, Shown

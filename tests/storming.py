@@ -20,7 +20,8 @@ from crashing import check
 from person import SHOP_ROOT, Person
 from storing import PROJECT, USER, fact
 
-from extractord.core.changeset import INDEX, digest
+from extractord.core.changeset import INDEX
+from extractord.core.digesting import digest
 from extractord.core.records import Outcome
 from extractord.edges.store import Keeping, Undone
 from extractord.errors import ConflictError, UsageError

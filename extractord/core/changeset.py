@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
+from extractord.core.digesting import digest
 from extractord.core.memory import unstamp
 from extractord.core.ports import View
 from extractord.core.records import Change, Evidence
@@ -141,11 +141,6 @@ class ChangeSet:
         touched = self._look(root, path)
         touched.text = text
         touched.evidence = tuple(dict.fromkeys([*touched.evidence, *evidence]))
-
-
-def digest(raw: bytes) -> str:
-    """Given bytes, return their SHA-256 in hex: the identity of a version."""
-    return hashlib.sha256(raw).hexdigest()
 
 
 def decode(path: str, raw: bytes) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from extractord.core.changeset import decode, digest
+from extractord.core.changeset import decode
+from extractord.core.digesting import digest
 from extractord.core.memory import Malformed, parse
 from extractord.core.records import Project
 from extractord.core.surveyed import Surveyed

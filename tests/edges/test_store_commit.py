@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from storing import NAMES, PROJECT, SHOP, SHOP_ROOT, START, USER, House, fact, read_aloud, said
 
-from extractord.core.changeset import digest
+from extractord.core.digesting import digest
 from extractord.core.records import Change, Evidence, Outcome
 from extractord.core.versions import Current
 from extractord.edges.store import Committed

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 from storing import PROJECT, SHOP_ROOT, USER, House, fact, read_aloud, said
 
-from extractord.core.changeset import INDEX, digest
+from extractord.core.changeset import INDEX
+from extractord.core.digesting import digest
 from extractord.core.records import Change, Evidence, Outcome
 from extractord.edges.store import Keeping, Reviewing
 from extractord.edges.store.tombstones import Register

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 from storing import PROJECT, SHOP_ROOT, House, fact, said
 
-from extractord.core.changeset import digest
+from extractord.core.digesting import digest
 from extractord.core.records import Evidence, Outcome
 from extractord.core.versions import Current
 from extractord.edges.store import Keeping, Undone

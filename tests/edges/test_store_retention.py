@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 from storing import PROJECT, SHOP_ROOT, House
 
-from extractord.core.changeset import digest
+from extractord.core.digesting import digest
 from extractord.core.ports import Expired
 from extractord.edges.store import Keeping
 from extractord.errors import LedgerError

@@ -78,6 +78,20 @@ def test_an_edit_keeps_stamps_and_odd_keys_and_says_whose_it_is(person: Person) 
     assert person.types("memories", "edit", "deploys", EDITOR=editor).stdout == "nothing was changed\n"
 
 
+def test_what_an_agent_may_have_edited_about_the_person_waits_for_the_person(person: Person) -> None:
+    person.writes("user", "likes.md", fact("likes", "Likes short answers", "user"))
+    editor = person.editor('sed -i s/short/long/ "$1"')
+    person.types("memories", "edit", "likes", EDITOR=editor, CLAUDECODE="1")
+    (row,) = person.told("review", "list")
+    assert (row["id"], row["rules"]) == ("user/likes.md", ["withheld"])
+    version = str(person.told("memories", "history", "likes")[-1]["version"])
+    person.types("memories", "restore", "likes", version)
+    assert len(person.told("review", "list")) == 1
+    assert "long answers" not in person.types("context").stdout
+    person.sits("memories", "restore", "likes", version)
+    assert person.told("review", "list") == []
+
+
 def test_an_edit_that_came_too_late_overwrites_nothing_and_its_words_are_kept(person: Person) -> None:
     editor = person.editor('echo mine >> "$1"', f'echo theirs > "{person.memory / PLACE}"')
     done = person.types("memories", "edit", "deploys", EDITOR=editor)

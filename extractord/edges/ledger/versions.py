@@ -9,7 +9,7 @@ from datetime import datetime
 
 import msgspec
 
-from extractord.core.changeset import digest
+from extractord.core.digesting import digest
 from extractord.core.versions import Current, Held, HeldChange, Intent, Placed, Proof, Tombstone, Version
 from extractord.edges.ledger.connection import border, from_ms, to_ms, transaction
 from extractord.policy.requests import Trust

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from extractord.core import memory as memories
-from extractord.core.changeset import digest
+from extractord.core.digesting import digest
 from extractord.core.foreign import virtual_path
 from extractord.core.ports import Ledger
 from extractord.core.records import Change, Outcome, Refusal, Stamp

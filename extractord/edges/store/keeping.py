@@ -7,14 +7,16 @@ from dataclasses import dataclass
 
 from msgspec import structs
 
-from extractord.core.changeset import decode, digest
-from extractord.core.memory import Malformed, parse
+from extractord.core.changeset import decode
+from extractord.core.digesting import digest
+from extractord.core.foreign import objection
+from extractord.core.memory import Malformed, parse, unstamp
 from extractord.core.restamping import restamped
 from extractord.core.versions import Current, Tombstone, Version
 from extractord.edges.store.placing import Placement
 from extractord.edges.store.store import PERSON, Store
 from extractord.errors import StoreError, UsageError
-from extractord.policy.requests import Trust
+from extractord.policy.requests import RunFacts, Trust
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,21 +66,24 @@ class Keeping:
         if raw is None or version is None:
             raise UsageError(f"{root}/{path} has no version {sha256[:12]}")
         current = Current(sha256=sha256, trust=Trust.CONFIRMED) if attended else _current(version)
+        if current.foreign:
+            current = structs.replace(current, withheld=_against(root, path, unstamp(decode(path, raw))))
         there = self._store.roots.raw(root, path)
         self._store.place([Placement(root, path, there, raw, current)], PERSON, "restore")
 
     def edit(self, root: str, path: str, before: bytes, text: str, *, attended: bool) -> None:
         """Given the bytes that a person saw, without stamps, put the person's text in their place.
 
-        Stamps that were there stay, with the new trust and time. Raise UsageError for a text that
-        could not be read again.
+        Stamps that were there stay, with the new trust and time. Where nobody sat at a terminal it
+        ranks as what an agent wrote. Raise UsageError for a text that could not be read again.
         """
         memory = parse(text)
         if isinstance(memory, Malformed):
             raise UsageError(f"{root}/{path}: {memory.reason}")
         trust = Trust.CONFIRMED if attended else Trust.INFERRED
         after = restamped(decode(path, before), text, self._store.clock(), trust).encode()
-        current = Current(sha256=digest(after), trust=trust, foreign=not attended)
+        against = "" if attended else _against(root, path, text)
+        current = Current(sha256=digest(after), trust=trust, foreign=not attended, withheld=against)
         self._store.place([Placement(root, path, before, after, current)], PERSON, "edit")
 
     def pin(self, root: str, path: str, *, pinned: bool) -> None:
@@ -130,6 +135,11 @@ class Keeping:
             raise StoreError(f"{version.root}/{version.path}: the version before was purged")
         current = _current(last)
         return Placement(version.root, version.path, raw, after, current)
+
+
+def _against(root: str, path: str, text: str) -> str:
+    """Why a text that an agent may have written waits for a person; empty where it does not."""
+    return objection(root, path, text, RunFacts(trust=Trust.INFERRED, reason="nobody sat at a terminal"))
 
 
 def _current(version: Version) -> Current:

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 
-from extractord.core.changeset import INDEX, digest
+from extractord.core.changeset import INDEX
+from extractord.core.digesting import digest
 from extractord.core.index import derive
 from extractord.core.ports import Ledger
 from extractord.core.survey import Surveyed, survey

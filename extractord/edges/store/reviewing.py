@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from msgspec import structs
 
 from extractord.core import memory as memories
-from extractord.core.changeset import decode, digest
+from extractord.core.changeset import decode
+from extractord.core.digesting import digest
 from extractord.core.memory import Malformed, parse
 from extractord.core.records import Stamp
 from extractord.core.survey import Surveyed, kind_of

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from extractord.core.attribution import index_words
-from extractord.core.changeset import decode, digest, loses, twin
+from extractord.core.changeset import decode, loses, twin
+from extractord.core.digesting import digest
 from extractord.core.foreign import LAW, virtual_path
 from extractord.core.memory import Malformed, Memory, parse, unstamp
 from extractord.core.ports import Owner, Versions
