@@ -103,3 +103,42 @@ def test_the_daemon_writes_below_its_folders_and_nowhere_else(limit: int | None,
 def test_the_process_that_starts_the_others_writes_nothing(limit: int | None, tmp_path: Path) -> None:
     _, done = what_succeeds("server", limit, tmp_path)
     assert done - {"raise its own limits"} == READS | WORKS | {"tcp", "udp"}
+
+
+TRIAL = """
+import json, sys
+from pathlib import Path
+from extractord.edges import confine
+from extractord.edges.confine.trial import is_enough, what_daemon_can, what_host_can
+who, confined, own, beside = sys.argv[1], sys.argv[2] == "yes", Path(sys.argv[3]), Path(sys.argv[4])
+if who == "host":
+    level = confine.confine_host([Path(sys.prefix)]) if confined else "none"
+    could = what_host_can()
+else:
+    level = confine.confine_daemon([own], network=False) if confined else "none"
+    could = what_daemon_can(own, beside)
+print(json.dumps([is_enough(level, could), could]))
+"""
+
+
+def trial(who: str, confined: str, tmp_path: Path) -> tuple[bool, list[str]]:
+    (tmp_path / "own").mkdir()
+    command = [sys.executable, "-c", TRIAL, who, confined, str(tmp_path / "own"), str(tmp_path)]
+    enough, could = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
+    return enough, could
+
+
+@pytest.mark.parametrize("who", ["host", "daemon"])
+def test_a_confined_process_finds_nothing_wrong_and_serves(who: str, tmp_path: Path) -> None:
+    assert trial(who, "yes", tmp_path) == (True, [])
+
+
+@pytest.mark.parametrize(
+    ("who", "could"),
+    [
+        ("host", ["foreign read", "write", "local socket", "process", "exec"]),
+        ("daemon", ["write beside its folders"]),
+    ],
+)
+def test_one_that_is_not_finds_all_of_it_and_is_refused(who: str, could: list[str], tmp_path: Path) -> None:
+    assert trial(who, "no", tmp_path) == (False, could)
