@@ -18,6 +18,8 @@ _TYPED_BYTES = 1024 * 1024
 _STARTED = re.compile(r"# aider chat started at (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)\s*\Z")
 _VERSION = re.compile(r"> Aider v(\S+)")
 _PROGRAM = re.compile(r"> \S*aider\S* (?:.* )?(?:--message(?:-file)?|--msg|-m|-f)[ =]")
+_COMMAND = 2048
+"""Characters of a command line that are looked at."""
 _WROTE = re.compile(r"> (?:Applied edit to|Creating empty file) (.+?)\s*\Z")
 _BREAK = "  "
 _FENCE = re.compile(r"\s{0,3}(`{3,}|~{3,})")
@@ -74,7 +76,7 @@ class AiderReader:
                     if has_prompt:
                         notice = self._speech.entry(Role.TOOL, Origin.SYNTHETIC, shown, ident)
                         yield from self._speech.aside(notice)
-                    elif any(_PROGRAM.match(line) for line in block):
+                    elif any(_PROGRAM.match(line[:_COMMAND]) for line in block):
                         prompts = Origin.HEADLESS
                 case _ if has_prompt:
                     text = "\n".join(block).strip()

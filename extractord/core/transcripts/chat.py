@@ -120,6 +120,7 @@ def opening(speech: Speech, message: ChatMessage, ident: str | None = None, time
         case "user":
             return speech.entry(Role.USER, Origin.HUMAN, text, ident, time)
         case "assistant":
-            return speech.entry(Role.ASSISTANT, Origin.SYNTHETIC, text, ident, time)
+            asked = " ".join(call.id for call in calls_of(message) if call.id)
+            return speech.entry(Role.ASSISTANT, Origin.SYNTHETIC, text, ident, time, asked)
         case _:
             return speech.entry(Role.TOOL, Origin.SYNTHETIC, text, ident, time)

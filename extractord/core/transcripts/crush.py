@@ -41,7 +41,7 @@ ROWS = Rows(
 )
 
 
-class _Data(Struct):
+class _Body(Struct):
     text: str | None = None
     id: str | None = None
     name: str | None = None
@@ -54,7 +54,7 @@ class _Data(Struct):
 
 class _Part(Struct):
     type: str = ""
-    data: _Data = field(default_factory=_Data)
+    data: _Body = field(default_factory=_Body)
 
 
 class _Row(Struct):

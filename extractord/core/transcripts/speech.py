@@ -48,13 +48,18 @@ class Speech:
         text: str,
         ident: str | None = None,
         time: object = None,
+        about: str = "",
     ) -> Entry:
-        """An entry of the session; without an `ident` it is keyed by role, text, and how often that came."""
+        """An entry of the session; without an `ident` it is keyed by its words and how often they came.
+
+        `about` is what else tells it from others of the same role and text.
+        """
         if self.is_subagent and origin is not Origin.RECALLED:
             origin = Origin.SUBAGENT
         if not ident:
-            first = text_key(f"{role}\n{text}", 0)
-            ident = text_key(f"{role}\n{text}", self._texts[first])
+            words = f"{role}\n{text}\n{about}" if about else f"{role}\n{text}"
+            first = text_key(words, 0)
+            ident = text_key(words, self._texts[first])
             self._texts[first] += 1
             ident = f"{self._known_as}/{ident}"
         elif len(ident) < _WIDE and not ident.startswith(f"{self.session}/"):

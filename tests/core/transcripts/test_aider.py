@@ -100,6 +100,11 @@ def test_a_message_on_the_command_line_is_a_programs(option: str) -> None:
     ]
 
 
+def test_a_command_line_without_an_end_is_looked_at_only_so_far() -> None:
+    head = HEAD.replace("--model x", "aider" * 40_000)
+    assert prompts(read(head + "#### go  \n")) == ["go"]
+
+
 def test_a_quote_in_an_answer_writes_nothing() -> None:
     seen = read(HEAD + "#### go  \n\nAs I said:\n\n> Applied edit to ../memory/a.md\n")
     assert memory_writes(seen) == []

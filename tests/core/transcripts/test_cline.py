@@ -204,6 +204,13 @@ def test_a_task_that_another_task_began_is_no_persons() -> None:
     assert prompts(fed(reader(ROO, ROO_SENT, beside), [said("user", TASK)])) == []
 
 
+def test_a_content_may_be_a_text_and_a_summary_too() -> None:
+    assert prompts(fed(reader(CLINE, SENT), [{"role": "user", "content": TASK}])) == ["save it"]
+    shown = [{"ts": AT, "say": "condense_context", "text": "before"}, {"ts": AT, "say": "text", "text": "  "}]
+    assert [each.text for each in newest(fed(reader(CLINE, SHOWN), shown)).values()] == ["before"]
+    assert fed(reader(CLINE, SENT), [said("user", {"type": "image"}, "<task>\n</task>", "no tag")]) == []
+
+
 def test_the_version_stands_in_a_file_beside() -> None:
     beside = {"task_metadata.json": b'[{"cline_version": "3.65.0"}, {"cline_version": "3.66.0"}]'}
     assert (reader(CLINE, SENT, beside).version, reader(CLINE, SENT).version) == ("3.66.0", None)

@@ -60,8 +60,10 @@ def test_rows_have_prompts_calls_results_and_answers() -> None:
     done = ToolCall(id="c1", name="write_file", paths=("/home/dev/memory/a.md",), writes=True, ok=True)
     assert fed(to, *rows) == [
         entry(Role.USER, Origin.HUMAN, "save it"),
-        entry(Role.ASSISTANT, Origin.SYNTHETIC, "", calls=(call,)),
-        entry(Role.ASSISTANT, Origin.SYNTHETIC, "", calls=(done,), revision=1),
+        entry(Role.ASSISTANT, Origin.SYNTHETIC, "", text_key("assistant\n\nc1", 0), calls=(call,)),
+        entry(
+            Role.ASSISTANT, Origin.SYNTHETIC, "", text_key("assistant\n\nc1", 0), calls=(done,), revision=1
+        ),
         entry(Role.TOOL, Origin.SYNTHETIC, '{"ok":true}', "c1/result"),
         entry(Role.ASSISTANT, Origin.SYNTHETIC, "Saved.", turn_end=True),
         entry(Role.USER, Origin.HUMAN, "rewound", active=False),
