@@ -47,7 +47,7 @@ _PASSED_TO_HOST = re.compile(
     re.IGNORECASE,
 )
 """What of the environment a provider's library may need: keys, addresses, proxies, certificates."""
-_KEY = re.compile(r"\w+_API_KEY|\w*(SECRET|TOKEN|PASSWORD|CREDENTIALS)\w*", re.IGNORECASE)
+_KEY = re.compile(r"\w+_API_KEY|\w*(SECRET|TOKEN|PASSWORD)\w*", re.IGNORECASE)
 """What of the environment the model host alone is to have: it is handed on, and then forgotten."""
 _OURSELVES = (sys.executable, "-P", "-m", "extractord")
 _HOST_ENVIRONMENT = {
