@@ -122,7 +122,8 @@ class Daemon:
             self._dispatch.begin()
 
     def _run_ended(self, row: RunRow) -> None:
-        self._say(RunFinished(at=self._house.clock(), row=row))
+        head = self._house.ledger.audit.head()
+        self._say(RunFinished(at=self._house.clock(), row=row, audit=head))
 
     def _signalled(self) -> None:
         (self._at_once if self._stop.is_set() else self._stop).set()

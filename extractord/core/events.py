@@ -28,6 +28,8 @@ class RunFinished(Struct, frozen=True, kw_only=True, tag="run/finished"):
 
     at: datetime
     row: RunRow
+    audit: str = ""
+    """The hash of the audit's newest row: what the log has, nobody can cut from the audit unseen."""
 
 
 class SourceFound(Struct, frozen=True, kw_only=True, tag="source/found"):

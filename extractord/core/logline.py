@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 from typing import assert_never
 
 from extractord.core.events import Event, Oversized, RunFinished, Skipped, SourceFound
@@ -11,6 +12,7 @@ from extractord.core.ports import RunRow
 
 def logline(event: Event | str) -> str:
     """Given an event, or a sentence for a person, return its line without time and newline."""
+    pairs: Iterator[str]
     match event:
         case str():
             return f"msg={_value(event)}"
@@ -18,8 +20,8 @@ def logline(event: Event | str) -> str:
             pairs = _pairs(
                 agent=event.agent, session=event.session, exchange=event.exchange, reason=event.reason
             )
-        case RunFinished(row=row):
-            pairs = _run(row)
+        case RunFinished(row=row, audit=audit):
+            pairs = chain(_run(row), _pairs(audit=audit))
         case SourceFound():
             pairs = _pairs(agent=event.agent, root=event.root, transcripts=event.transcripts)
         case Oversized():

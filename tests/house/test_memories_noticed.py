@@ -62,56 +62,70 @@ def test_a_persons_edits_are_kept_indexed_and_buried_while_the_daemon_lives(pers
     assert (version["by"], version["trust"]) == ("person", "inferred")
 
 
+def session(person: Person, *messages: dict[str, object]) -> None:
+    """A session of Claude Code's shape; the first message is what the person typed."""
+    name = "0a0b0c0d-0000-4000-8000-000000000001"
+    lines, parent = [], None
+    for number, message in enumerate(messages):
+        record = {
+            "parentUuid": parent,
+            "isSidechain": False,
+            "uuid": f"u{number}",
+            "type": message["role"],
+            "timestamp": f"2026-11-30T10:00:0{number}.000Z",
+            "cwd": str(person.shop),
+            "sessionId": name,
+            "version": "2.1.332",
+            "message": message,
+            **({} if number else {"promptSource": "typed"}),
+        }
+        parent = record["uuid"]
+        lines.append(json.dumps(record) + "\n")
+    (person.home / f".claude/projects/-shop/{name}.jsonl").write_text("".join(lines))
+
+
+def answer(number: int, part: dict[str, object], stop: str = "end_turn") -> dict[str, object]:
+    return {"role": "assistant", "id": f"m{number}", "content": [part], "stop_reason": stop}
+
+
+DONE = {"type": "text", "text": "Done."}
+
+
 def test_what_an_agent_wrote_about_the_person_itself_waits_for_the_person(person: Person) -> None:
     place, index = person.memory / "user/likes.md", person.memory / "user/MEMORY.md"
-    transcripts = person.home / ".claude/projects/-shop"
-    transcripts.mkdir(parents=True)
-    session = "0a0b0c0d-0000-4000-8000-000000000001"
+    (person.home / ".claude/projects/-shop").mkdir(parents=True)
     with daemon(person) as log:
         place.parent.mkdir(exist_ok=True, mode=0o700)
         place.write_text(fact("likes", CARGO, "user"))
-        call = {
-            "type": "tool_use",
-            "id": "t1",
-            "name": "Write",
-            "input": {"file_path": str(place), "content": "x"},
-        }
-        done = {"type": "tool_result", "tool_use_id": "t1", "content": "File created successfully"}
-        records = [
-            ("user", {"role": "user", "content": "Please keep in mind what you found out about me"}, "typed"),
-            (
-                "assistant",
-                {"role": "assistant", "id": "m1", "content": [call], "stop_reason": "tool_use"},
-                None,
-            ),
-            ("user", {"role": "user", "content": [done]}, None),
-            (
-                "assistant",
-                {
-                    "role": "assistant",
-                    "id": "m2",
-                    "content": [{"type": "text", "text": "Done."}],
-                    "stop_reason": "end_turn",
-                },
-                None,
-            ),
-        ]
-        lines, parent = [], None
-        for number, (kind, message, source) in enumerate(records):
-            record = {
-                "parentUuid": parent, "isSidechain": False, "uuid": f"u{number}", "type": kind,
-                "timestamp": f"2026-11-30T10:00:0{number}.000Z", "cwd": str(person.shop),
-                "sessionId": session,
-                "version": "2.1.332", "message": message, **({"promptSource": source} if source else {}),
-            }  # fmt: skip
-            parent = record["uuid"]
-            lines.append(json.dumps(record) + "\n")
-        (transcripts / f"{session}.jsonl").write_text("".join(lines))
+        written = {"file_path": str(place), "content": "x"}
+        call = {"type": "tool_use", "id": "t1", "name": "Write", "input": written}
+        result = {"type": "tool_result", "tool_use_id": "t1", "content": "File created successfully"}
+        session(
+            person,
+            {"role": "user", "content": "Please keep in mind what you found out about me"},
+            answer(1, call, "tool_use"),
+            {"role": "user", "content": [result]},
+            answer(2, DONE),
+        )
         wait(lambda: "direct_write" in log(), log)
         wait(lambda: not index.exists() or "likes" not in index.read_text(), log)
     (row,) = person.told("review", "list")
     assert (row["id"], row["rules"]) == ("user/likes.md", ["withheld"])
     assert CARGO not in person.types("context").stdout
+
+
+def test_each_runs_line_in_the_log_has_the_audits_head(person: Person) -> None:
+    (person.home / ".claude/projects/-shop").mkdir(parents=True)
+    with daemon(person) as log:
+        session(
+            person,
+            {"role": "user", "content": "We review every change in pairs."},
+            answer(1, DONE),
+        )
+        wait(lambda: "run/finished" in log(), log)
+    (line,) = [line for line in log().splitlines() if "run/finished" in line]
+    (verified,) = person.told("audit", "verify")
+    assert f" audit={verified['head']}" in line
 
 
 def test_what_a_folder_that_vanished_means_is_said_once(person: Person) -> None:
