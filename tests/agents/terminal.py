@@ -7,6 +7,7 @@ import contextlib
 import fcntl
 import os
 import pty
+import signal
 import struct
 import termios
 from collections.abc import AsyncIterator, Mapping
@@ -77,7 +78,8 @@ async def opened(program: str, environ: Mapping[str, str], folder: Path) -> Asyn
         await terminal.rest()
         yield terminal
     finally:
-        process.terminate()
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)  # npm's starters leave the agent itself behind
         await process.wait()
         loop.remove_reader(ours)
         os.close(ours)
