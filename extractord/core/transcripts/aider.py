@@ -20,7 +20,7 @@ _VERSION = re.compile(r"> Aider v(\S+)")
 _PROGRAM = re.compile(r"> \S*aider\S* (?:.* )?(?:--message(?:-file)?|--msg|-m|-f)[ =]")
 _COMMAND = 2048
 """Characters of a command line that are looked at."""
-_WROTE = re.compile(r"> (?:Applied edit to|Creating empty file) (.+?)\s*\Z")
+_WROTE = re.compile(r"> (?:Applied edit to|Creating empty file) (.+)")
 _BREAK = "  "
 _FENCE = re.compile(r"\s{0,3}(`{3,}|~{3,})")
 _MODES = re.compile(r"/(?:ask|code|architect|context|chat-mode \w+)\s+(?=\S)")
@@ -98,7 +98,7 @@ class AiderReader:
             yield from self._speech.prompted(self._speech.entry(Role.USER, origin, said, ident))
 
     def _wrote(self, block: list[str], ident: str) -> tuple[ToolCall, ...]:
-        paths = (match[1] for line in block if (match := _WROTE.match(line)))
+        paths = (match[1] for line in block if (match := _WROTE.match(line.rstrip())))
         return tuple(
             ToolCall(
                 id=f"{ident}/{nth}",

@@ -17,7 +17,7 @@ _APPENDED = re.compile(
     r"|task_progress)\b)"
 )
 """What a mention of a file or page is replaced by, after the person's own words."""
-_TYPED = re.compile(r"<(task|feedback|user_message|answer)>\n?(.*?)\n?</\1>", re.DOTALL)
+_TYPED = re.compile(r"<(task|feedback|user_message|answer)>")
 _REPLIED = re.compile(
     r"\s*(?:The user [^\n<]*\n+)?<(feedback|answer|user_message)>\n?(.*?)\n?</\1>", re.DOTALL
 )
@@ -40,10 +40,9 @@ _ASKING = frozenset(
 _RESULT = re.compile(r"\[(\w+)(?: for [^\n]*)?\] Result:\s*")
 _XML = re.compile(
     r"<(write_to_file|replace_in_file|apply_diff|insert_content|search_and_replace|execute_command|read_file"
-    r"|list_files|search_files)>(.*?)</\1>",
-    re.DOTALL,
+    r"|list_files|search_files)>"
 )
-_ARGUMENT = re.compile(r"<(path|command|cwd)>(.*?)</\1>", re.DOTALL)
+_ARGUMENTS = ("path", "command", "cwd")
 _WORKSPACE = re.compile(r"# Current (?:Working|Workspace) Directory \(([^()\n]+)\)")
 _SAID = re.compile(
     rb'\{"ts":\s*(\d+),\s*"type":\s*"say",\s*"say":\s*"(?:task|text|user_feedback)",\s*"text":\s*("(?:[^"\\]|\\.)*")'
@@ -99,8 +98,16 @@ _TEXT = decoder(str)
 
 def typed_in(text: str) -> str | None:
     """Given a text of a user's message that is no tool's result, return what a person typed, or None."""
-    match = _TYPED.search(_APPENDED.split(text, maxsplit=1)[0])
-    return match[2].strip() if match else None
+    own = _APPENDED.split(text, maxsplit=1)[0]
+    match = _TYPED.search(own)
+    inner = _up_to(own, match.end(), match[1]) if match else None
+    return inner.strip() if inner is not None else None
+
+
+def _up_to(text: str, start: int, tag: str) -> str | None:
+    """What stands from a place on to the next end of a tag; None where it never ends."""
+    end = text.find(f"</{tag}>", start)
+    return text[start:end] if end >= 0 else None
 
 
 def replied_in(tool: str, text: str) -> str | None:
@@ -122,10 +129,20 @@ def has_failed(result: str) -> bool:
 
 def asked_in(text: str) -> Iterator[tuple[str, dict[str, str]]]:
     """Given an assistant's text, return the calls written in it as XML."""
-    for match in _XML.finditer(text):
+    position, endless = 0, set[str]()
+    while (match := _XML.search(text, position)) is not None:
+        position = match.end()
+        inner = None if match[1] in endless else _up_to(text, position, match[1])
+        if inner is None:
+            endless.add(match[1])
+            continue
+        position += len(inner)
         arguments: dict[str, str] = {}
-        for argument in _ARGUMENT.finditer(match[2]):
-            arguments.setdefault(argument[1], argument[2].strip())
+        for name in _ARGUMENTS:
+            begin = inner.find(f"<{name}>")
+            value = _up_to(inner, begin + len(name) + 2, name) if begin >= 0 else None
+            if value is not None:
+                arguments[name] = value.strip()
         yield match[1], arguments
 
 

@@ -20,7 +20,7 @@ _STAMP = re.compile(
     rf"\A\s*\[(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) \d{{4}}-\d\d-\d\d|(?:{_MESSENGERS})\b)[^\]\n]*\] ?"
 )
 """`[Wed 2026-02-18 11:21 GMT+1] `, or the messenger's name, who and when."""
-_TAIL = re.compile(r"\s*^\[message_id: [^\]\n]*\]\s*\Z", re.MULTILINE)
+_TAIL = re.compile(r"^\[message_id: [^\]\n]*\]\s*\Z", re.MULTILINE)
 _ITS_OWN = re.compile(
     r"\s*(?:Read HEARTBEAT\.md|HEARTBEAT|Pre-compaction memory flush|A new session was started via /\w+"
     r"|System: \[|\[cron:|\[Subagent )"
@@ -35,7 +35,7 @@ _HEADER = re.compile(rb'\s*\{"type":"session","id":"[^"]*","version":\d')
 
 def _prompt(entry: Entry) -> Iterator[Entry]:
     """A person's words without what the gateway put before and after; what it says itself is synthetic."""
-    text = _TAIL.sub("", _STAMP.sub("", _METADATA.sub("", entry.text), count=1))
+    text = _TAIL.sub("", _STAMP.sub("", _METADATA.sub("", entry.text), count=1)).rstrip()
     if _ITS_OWN.match(text):
         yield replace(entry, role=Role.CONTEXT, origin=Origin.SYNTHETIC)
     else:

@@ -211,6 +211,11 @@ def test_a_content_may_be_a_text_and_a_summary_too() -> None:
     assert fed(reader(CLINE, SENT), [said("user", {"type": "image"}, "<task>\n</task>", "no tag")]) == []
 
 
+def test_tags_that_never_end_cost_no_time() -> None:
+    endless = [said("user", "<task>" * 100_000), said("assistant", "<write_to_file><path>" * 50_000)]
+    assert [each.calls for each in newest(fed(reader(CLINE, SENT), endless)).values()] == [()]
+
+
 def test_the_version_stands_in_a_file_beside() -> None:
     beside = {"task_metadata.json": b'[{"cline_version": "3.65.0"}, {"cline_version": "3.66.0"}]'}
     assert (reader(CLINE, SENT, beside).version, reader(CLINE, SENT).version) == ("3.66.0", None)
