@@ -10,6 +10,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from extractord.core.exchanges import whole
 from extractord.core.manifest import Remembered, listing, newest
 from extractord.core.prompting import Prompt
 from extractord.core.quotes import gap
@@ -57,6 +58,7 @@ class Draft(Struct, frozen=True, kw_only=True):
 
 def draft(window: Window, memories: Sequence[Remembered], tokens: int) -> Draft:
     """Given a window, both roots' memories and the brief's budget, return what to redact."""
+    window = replace(window, exchanges=tuple(map(whole, window.exchanges)))
     return Draft(
         agent=window.agent,
         session=window.session,

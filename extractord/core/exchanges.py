@@ -8,11 +8,13 @@ from typing import assert_never
 
 from msgspec.structs import replace
 
-from extractord.core.records import Entry, Exchange, Origin, Seen, Voided
+from extractord.core.records import Deferred, Entry, Exchange, Kept, Origin, Seen, Thaw, Thawed, Voided
 
 PROMPTS = frozenset({Origin.HUMAN, Origin.HEADLESS})
 """What opens an exchange."""
 _NEVER_EVIDENCE = frozenset({Origin.COPIED, Origin.RECALLED})
+_DEFERRED_BYTES = 64 * 1024 * 1024
+"""Past so many bytes of deferred records, what an exchange keeps is made into entries."""
 
 
 @dataclass(slots=True)
@@ -22,17 +24,29 @@ class _Draft:
     key: str
     place: str
     ended: bool = False
-    entries: dict[str, Entry] = field(default_factory=dict)
+    kept: dict[str, Kept] = field(default_factory=dict)
     places: dict[str, str] = field(default_factory=dict)
+    deferred_bytes: int = 0
+
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        """Those that are made."""
+        return tuple(each for each in self.kept.values() if isinstance(each, Entry))
 
 
 class Session:
     """The exchanges of one session that are not closed; of the others only ids are kept."""
 
-    def __init__(self, agent: str, session: str, closed: Iterable[str] = ()) -> None:
-        """Begin with the keys of exchanges that are closed: they are not kept when they come."""
+    def __init__(
+        self, agent: str, session: str, closed: Iterable[str] = (), thaw: Thaw | None = None
+    ) -> None:
+        """Begin with the keys of exchanges that are closed: they are not kept when they come.
+
+        `thaw` makes entries of what may come deferred.
+        """
         self.agent = agent
         self.session = session
+        self._thaw = thaw
         self.closed = set(closed)
         self._before: set[str] = set()
         self._drafts: dict[str, _Draft] = {}
@@ -43,15 +57,46 @@ class Session:
         self._void: set[str] = set()
         self._cuts: list[tuple[str, int]] = []
 
-    def apply(self, seen: Seen, place: str = "") -> None:
+    def apply(self, seen: Seen | Thawed, place: str = "") -> None:
         """Given what a reader brings, and the file that it read, fold it in."""
         match seen:
+            case Thawed():
+                self._apply_thawed(seen, place)
             case Voided():
                 self._apply_void(seen, place)
             case Entry():
                 self._apply_entry(seen, place)
             case _:
                 assert_never(seen)
+
+    def defer(self, deferred: Deferred, place: str = "") -> bool:
+        """Given a deferred record, keep it in its place; False where its entries are wanted at once.
+
+        They are where no exchange is open, and it may hold a write that belongs to none.
+        """
+        draft = self._drafts.get(self._last or "")
+        if draft is None:
+            if deferred.calls and self._is_late():
+                return False
+            self._last_ended = self._last_ended or deferred.ends
+            return True
+        if deferred.id in self._void:
+            return True
+        draft.kept[deferred.id] = deferred
+        draft.deferred_bytes += len(deferred.record)
+        if place != draft.place:
+            draft.places[deferred.id] = place
+        if deferred.ends:
+            draft.ended = self._last_ended = True
+        if draft.deferred_bytes > _DEFERRED_BYTES:
+            made, draft.kept, draft.deferred_bytes = self._made(draft), {}, 0
+            self._put_all(draft, made, place)
+        return True
+
+    @property
+    def is_empty(self) -> bool:
+        """True if no exchange is kept."""
+        return not self._drafts
 
     def exchanges(self) -> tuple[Exchange, ...]:
         """The exchanges that are kept, oldest first, the one under way included."""
@@ -88,7 +133,7 @@ class Session:
 
     def _let_go(self, key: str) -> None:
         draft = self._drafts.pop(key, None)
-        for entry_id in draft.entries if draft else ():
+        for entry_id in draft.kept if draft else ():
             self._home.pop(entry_id, None)
 
     def _apply_entry(self, entry: Entry, place: str) -> None:
@@ -116,11 +161,14 @@ class Session:
             else:
                 self._last_ended = self._last_ended or entry.turn_end
 
+    def _is_late(self) -> bool:
+        """No exchange is open that what comes now could belong to."""
+        return (self._last is None or self._last_ended) and self._last not in self._before
+
     def _is_late_write(self, entry: Entry) -> bool:
         """It writes although no exchange is open that it could belong to."""
         return (
-            (self._last is None or self._last_ended)
-            and self._last not in self._before
+            self._is_late()
             and entry.origin not in _NEVER_EVIDENCE
             and any(call.writes for call in entry.calls)
         )
@@ -134,7 +182,7 @@ class Session:
             self._put(draft, entry, place)
 
     def _put(self, draft: _Draft, entry: Entry, place: str) -> None:
-        draft.entries[entry.id] = entry
+        draft.kept[entry.id] = entry
         draft.places[entry.id] = place
         draft.ended = draft.ended or entry.turn_end
         self._home[entry.id] = draft.key
@@ -146,8 +194,10 @@ class Session:
         if draft is None:
             self._last_ended = self._last_ended or entry.turn_end
             return
-        before = draft.entries[entry.id]
-        self._put(draft, entry, draft.places[entry.id])
+        before = draft.kept.get(entry.id)
+        self._put(draft, entry, draft.places.get(entry.id, draft.place))
+        if not isinstance(before, Entry):
+            return
         if (before.origin in PROMPTS) != (entry.origin in PROMPTS) and draft.key == self._last:
             self._regroup(draft)
 
@@ -155,8 +205,8 @@ class Session:
         """What opened the newest exchange was no prompt after all, or something in it was one."""
         del self._drafts[draft.key]
         self._last = next(reversed(self._drafts), None)
-        for entry in draft.entries.values():
-            self._add(entry, draft.places[entry.id])
+        for entry in self._made(draft):
+            self._add(entry, draft.places.get(entry.id, draft.place))
 
     def _apply_void(self, void: Voided, place: str) -> None:
         self._void.update(void.ids)
@@ -166,9 +216,13 @@ class Session:
             gone += [
                 entry.id
                 for draft in self._drafts.values()
-                for entry in draft.entries.values()
+                for entry in draft.entries
                 if self._is_void(entry, draft.places[entry.id])
             ]
+        for draft in self._drafts.values():
+            for entry_id in draft.kept.keys() & gone:
+                if entry_id not in self._home:
+                    del draft.kept[entry_id]
         for entry_id in gone:
             self._drop(entry_id)
 
@@ -187,11 +241,32 @@ class Session:
             del self._drafts[entry_id]
             self._last = None if self._last == entry_id else self._last
         else:
-            draft.entries.pop(entry_id, None)
+            draft.kept.pop(entry_id, None)
+
+    def _made(self, draft: _Draft) -> tuple[Entry, ...]:
+        return self._thaw(tuple(draft.kept.values())) if self._thaw else draft.entries
+
+    def _apply_thawed(self, thawed: Thawed, place: str) -> None:
+        draft = next((draft for draft in self._drafts.values() if thawed.id in draft.kept), None)
+        if draft is None:
+            self._revisions.update((entry.id, entry.revision) for entry in thawed.entries)
+            return
+        before, draft.kept = draft.kept, {}
+        for kept_id, each in before.items():
+            if kept_id == thawed.id:
+                self._put_all(draft, thawed.entries, place)
+            else:
+                draft.kept[kept_id] = each
+
+    def _put_all(self, draft: _Draft, entries: Iterable[Entry], place: str) -> None:
+        for entry in entries:
+            self._revisions[entry.id] = entry.revision
+            self._put(draft, entry, draft.places.get(entry.id, place))
 
     def _frozen(self, draft: _Draft) -> Exchange:
-        entries = tuple(draft.entries.values())
-        return Exchange(
+        kept = tuple(draft.kept.values())
+        entries = draft.entries
+        exchange = Exchange(
             agent=self.agent,
             session=self.session,
             key=draft.key,
@@ -200,6 +275,14 @@ class Session:
             cwd=next((entry.cwd for entry in entries if entry.cwd), None),
             branch=next((entry.branch for entry in entries if entry.branch), None),
         )
+        return exchange if len(entries) == len(kept) else replace(exchange, kept=kept, thaw=self._thaw)
+
+
+def whole(exchange: Exchange) -> Exchange:
+    """Given an exchange, return it with all its entries made."""
+    if exchange.thaw is None:
+        return exchange
+    return replace(exchange, entries=exchange.thaw(exchange.kept), kept=(), thaw=None)
 
 
 def merged(parts: Iterable[Session]) -> tuple[Exchange, ...]:
@@ -215,21 +298,27 @@ def merged(parts: Iterable[Session]) -> tuple[Exchange, ...]:
         if any(part.has_voided(exchange.key) for part in parts):
             continue
         other = found.get(exchange.key)
-        if other is None or (exchange.ended, len(exchange.entries)) > (other.ended, len(other.entries)):
+        if other is None or (exchange.ended, _size(exchange)) > (other.ended, _size(other)):
             found[exchange.key] = exchange
     prompted = [each for each in found.values() if each.entries[0].origin in PROMPTS]
     late = [each for each in found.values() if each.entries[0].origin not in PROMPTS]
-    for exchange in late:
+    for exchange in map(whole, late):
         rest: list[Entry] = []
         for entry in exchange.entries:
             at = _exchange_at(entry, prompted)
             if at is None:
                 rest.append(entry)
             else:
-                prompted[at] = replace(prompted[at], entries=(*prompted[at].entries, entry))
+                to = prompted[at]
+                kept = (*to.kept, entry) if to.kept else ()
+                prompted[at] = replace(to, entries=(*to.entries, entry), kept=kept)
         if rest:
             prompted.append(replace(exchange, entries=tuple(rest)))
     return tuple(prompted)
+
+
+def _size(exchange: Exchange) -> int:
+    return len(exchange.kept or exchange.entries)
 
 
 def _exchange_at(entry: Entry, exchanges: list[Exchange]) -> int | None:

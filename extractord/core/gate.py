@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
-from extractord.core.direct import below, under
-from extractord.core.exchanges import PROMPTS
-from extractord.core.records import Entry, Exchange, Origin
-from extractord.core.words import count_words, prose
+from extractord.core.direct import below, may_spell, telling, under
+from extractord.core.exchanges import PROMPTS, whole
+from extractord.core.records import Entry, Exchange, Origin, Thaw
+from extractord.core.words import speaks
 
 PROSE_WORDS = 3
 
@@ -52,7 +52,7 @@ def gate(exchange: Exchange, settings: GateSettings, seen: AbstractSet[str]) -> 
         return Skip("own_run")
     if memory_writes(exchange, settings):
         return Skip("direct_write")
-    if not any(count_words(prose(prompt)) >= PROSE_WORDS for prompt in prompts):
+    if not any(speaks(prompt, PROSE_WORDS) for prompt in prompts):
         return Skip("no_prose")
     if all(prompt.id in seen for prompt in prompts):
         return Skip("already_seen")
@@ -77,6 +77,10 @@ def memory_writes(exchange: Exchange, settings: GateSettings) -> tuple[str, ...]
     A call whose outcome is unknown counts only where no call of the exchange has one. So it counts
     for an agent that records no results, and not for a call that was interrupted.
     """
+    if exchange.thaw is not None:
+        if not _may_write(exchange, exchange.thaw, settings):
+            return ()
+        exchange = whole(exchange)
     calls = [call for entry in exchange.entries if entry.origin is not Origin.COPIED for call in entry.calls]
     succeeded = (True,) if any(call.ok is not None for call in calls) else (True, None)
     places = (
@@ -86,3 +90,25 @@ def memory_writes(exchange: Exchange, settings: GateSettings) -> tuple[str, ...]
         for path in call.paths
     )
     return tuple(dict.fromkeys(place for place in places if place is not None))
+
+
+def _may_write(exchange: Exchange, thaw: Thaw, settings: GateSettings) -> bool:
+    """True if a call of what is kept would change a file below <memory>.
+
+    A deferred record need not be read for it where it cannot spell a root's name. That is all, since
+    an adapter makes paths of a record's own words and of its cwd, which it holds or which stands beside
+    it: a path below the root has the root's name from one of the two. What hides it is the home (`~`, not
+    asked for), quotes and backslashes (looked through), a variable or an escape by number (read).
+    """
+    names = telling(settings.memory_roots, settings.home)
+    for each in exchange.kept:
+        if isinstance(each, Entry):
+            made = each.calls
+        elif each.calls and may_spell(names, each.record, each.cwd):
+            made = tuple(call for entry in thaw((each,)) for call in entry.calls)
+        else:
+            continue
+        paths = (path for call in made if call.writes for path in call.paths)
+        if made and any(below(path, settings.memory_roots, settings.home) is not None for path in paths):
+            return True
+    return False

@@ -13,11 +13,14 @@ from msgspec import Struct
 
 from extractord.core.records import (
     Conversation,
+    Deferred,
+    Entry,
     Message,
     Project,
     Refusal,
     Reply,
     Seen,
+    Thawed,
     Tool,
     Usage,
 )
@@ -46,6 +49,18 @@ class Reader(Protocol):
 
     def settle(self) -> Iterable[Seen]:
         """The transcript is at rest: return what waited for its successor."""
+        ...
+
+
+class Deferring(Reader, Protocol):
+    """A reader that leaves for later what opens, ends and voids no exchange."""
+
+    def skim(self, records: Iterable[bytes]) -> Iterable[Seen | Deferred | Thawed]:
+        """Given raw records, yield what each brings as `feed` would, or its record, deferred."""
+        ...
+
+    def thaw(self, deferred: Deferred) -> Sequence[Entry]:
+        """What just went out is needed at once: return its entries, which later records revise."""
         ...
 
 

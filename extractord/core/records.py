@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import date, datetime
 from enum import StrEnum
 
@@ -36,7 +37,7 @@ class Origin(StrEnum):
     """Repeated from another session by a fork, resume or branch: never evidence twice."""
 
 
-class ToolCall(Struct, frozen=True, kw_only=True):
+class ToolCall(Struct, frozen=True, kw_only=True, gc=False):
     """A tool call of the watched agent."""
 
     id: str
@@ -49,7 +50,7 @@ class ToolCall(Struct, frozen=True, kw_only=True):
     """True where a result says that it was done, False where refused or failed, None unknown."""
 
 
-class Entry(Struct, frozen=True, kw_only=True):
+class Entry(Struct, frozen=True, kw_only=True, gc=False):
     """One thing said or done in a session of the watched agent.
 
     The same `id` again with a higher `revision` replaces the entry.
@@ -79,7 +80,7 @@ class Entry(Struct, frozen=True, kw_only=True):
     """The record's own running number where the agent writes one (Codex)."""
 
 
-class Voided(Struct, frozen=True, kw_only=True):
+class Voided(Struct, frozen=True, kw_only=True, gc=False):
     """Entries that a rewind put on an abandoned branch, in whichever file they stand.
 
     Either `ids`, or every entry of the session in *other* files whose ordinal is at least
@@ -95,6 +96,37 @@ Seen = Entry | Voided
 """What a reader makes of a record."""
 
 
+class Deferred(Struct, frozen=True, gc=False):
+    """An assistant's or a tool's record, kept as it came: its entries are made when they are needed."""
+
+    session: str
+    id: str
+    """The record's, unique in its transcript; not always that of the entry."""
+    record: bytes
+    calls: bool = False
+    """It may hold tool calls."""
+    ends: bool = False
+    """The watched agent's turn, and so the exchange, ends with it."""
+    cwd: str | None = None
+    """The working directory, where the record itself does not tell."""
+    about: object = None
+    """What else its adapter has to know to make the entries."""
+
+
+class Thawed(Struct, frozen=True, gc=False):
+    """The entries of a record that went out deferred, wanted before its exchange is."""
+
+    session: str
+    id: str
+    entries: tuple[Entry, ...]
+
+
+Kept = Entry | Deferred
+"""What an exchange is made of."""
+Thaw = Callable[[tuple[Kept, ...]], tuple[Entry, ...]]
+"""Given all that is kept of an exchange, in order, return its entries, as if none had been deferred."""
+
+
 class Exchange(Struct, frozen=True, kw_only=True):
     """A person's prompt and all that follows until the watched agent's turn ends."""
 
@@ -103,9 +135,14 @@ class Exchange(Struct, frozen=True, kw_only=True):
     key: str
     """The id of the entry that opens it."""
     entries: tuple[Entry, ...]
+    """All of them, or where something is deferred those that are made: its prompt always is."""
     ended: bool
     cwd: str | None = None
     branch: str | None = None
+    kept: tuple[Kept, ...] = ()
+    """Where something is deferred: everything, in order."""
+    thaw: Thaw | None = None
+    """Where something is deferred: makes entries of `kept`."""
 
 
 class Project(Struct, frozen=True, kw_only=True):

@@ -21,6 +21,12 @@ _LETTERS_PER_WORD = 4
 _STRETCH = re.compile(
     rf"(?P<han>[{_HAN}]+)|(?P<kana>[{_KANA}]+)|(?P<unspaced>[{_UNSPACED}]+)|[^\s{_HAN}{_KANA}{_UNSPACED}]+"
 )
+_ASCII_WORD = re.compile(r"[^\sA-Za-z0-9]*[A-Za-z0-9]\S*")
+_GLANCE = 40
+"""Characters that mostly say already that there are words enough."""
+_OPENING_LINES = 16
+_MARKS = frozenset(("", " ", "\t", ">", "`", "~"))
+"""How a line begins that may be code, a quotation or blank."""
 _PASTE_LINES = 5
 _PASTE_WORDS = 150
 
@@ -99,6 +105,35 @@ def prose(entry: Entry) -> str:
     if _SLASH_COMMAND.match(first):
         kept = rest if newline else ""
     return "\n".join(line for block in _blocks(kept) for line in _spoken(block))
+
+
+def speaks(entry: Entry, words: int) -> bool:
+    """Given a prompt, return True if its prose has at least so many words.
+
+    Mostly its first block settles that: nothing but a wrapper takes its words back.
+    """
+    text = entry.text
+    if not entry.pastes and "<" not in text and not text.startswith("/"):
+        block = _opening(text)
+        if any(_says(line, words) for line in _spoken(block)):
+            return True
+    return _says(prose(entry), words)
+
+
+def _opening(text: str) -> list[str]:
+    """The first lines of a text up to what is surely blank or no prose; none where that is far."""
+    lines = text.split("\n", _OPENING_LINES)
+    for at, line in enumerate(lines):
+        if line[:1] in _MARKS:
+            ends = not line.strip() or _INDENTED.match(line) or _QUOTED.match(line) or _FENCE.match(line)
+            return lines[:at] if ends else []
+    return lines if len(lines) <= _OPENING_LINES else []
+
+
+def _says(text: str, words: int) -> bool:
+    if text.isascii():
+        return len(_ASCII_WORD.findall(text, 0, _GLANCE)) >= words or len(_ASCII_WORD.findall(text)) >= words
+    return count_words(text[:_GLANCE]) >= words or (len(text) > _GLANCE and count_words(text) >= words)
 
 
 def _lines(text: str) -> list[Span]:

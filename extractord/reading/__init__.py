@@ -10,9 +10,13 @@ from contextlib import AbstractContextManager, nullcontext
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from extractord.core.cursor import Same, at_update, decode_cursor
+from extractord.core.exchanges import whole
 from extractord.core.gate import GateSettings
 from extractord.core.ports import Baseline, Ranges
+from extractord.core.records import Window
 from extractord.core.transcripts.source import Container, Source
 from extractord.edges.tail import check
 from extractord.edges.watch import scan
@@ -146,7 +150,7 @@ class Reading:
             for session in dict.fromkeys(session for family in families for session in family.sessions):
                 parts = [family.sessions[session] for family in families if session in family.sessions]
                 for each in self._gating.come(source.agent, session, parts, now):
-                    yield each
+                    yield _whole(each)
 
     def _is_read(self, path: str) -> bool:
         """True if the cursor in the ledger says that there is nothing new."""
@@ -246,6 +250,12 @@ class Reading:
         own = name_of(source, path)
         if not any((name.folder, name.files) == (own.folder, own.files) for name in self._open):
             self._ranges.save_cursor(path, source.agent, None, at_update(newest).encode())
+
+
+def _whole(come: Come) -> Come:
+    if isinstance(come, Window):
+        return replace(come, exchanges=tuple(map(whole, come.exchanges)))
+    return come
 
 
 def _located(path: str) -> str:

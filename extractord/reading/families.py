@@ -14,8 +14,8 @@ from msgspec.structs import replace
 from extractord.core.cursor import Anew, Cursor, Same
 from extractord.core.events import Oversized
 from extractord.core.exchanges import Session
-from extractord.core.ports import Reader
-from extractord.core.records import Entry, Origin, Seen
+from extractord.core.ports import Deferring, Reader
+from extractord.core.records import Deferred, Entry, Origin, Seen, Thawed
 from extractord.core.transcripts.source import Container, Opened, Source
 from extractord.edges.tables import Tables
 from extractord.edges.tail import Tail, check, document, mark
@@ -125,6 +125,7 @@ class Family:
         self.cursors: dict[str, Cursor] = {}
         self.last_entries: dict[str, str] = {}
         self._readers: dict[str, Reader] = {}
+        self._deferring: dict[str, Deferring] = {}
         self._tails: dict[str, Tail] = {}
         self._oversized: list[tuple[str, int, int]] = []
         self._closed = closed
@@ -138,6 +139,8 @@ class Family:
             return False
         if any(container_of(self.source, path) is not Container.LINES for path in paths):
             return not known
+        if self._deferring and len(paths) > 1:
+            return False  # what one file repeats of another is known by its entries
         return not any(isinstance(check(self.cursors[path], path), Anew) for path in known)
 
     async def read_on(self, path: str, cut: Cut = NO_CUT) -> bool:
@@ -150,7 +153,7 @@ class Family:
             return False
         reader = self._readers.get(path)
         if reader is None:
-            reader = self._readers[path] = self.source.reader(opened(self.source, path))
+            reader = self._readers[path] = self._reader_of(path)
         else:
             cut = NO_CUT  # what was there before us was cut off when the file was first read
         match container_of(self.source, path):
@@ -178,8 +181,8 @@ class Family:
         """Nobody writes any more: take last lines without a newline, where they are whole."""
         for path, tail in self._tails.items():
             line = tail.last_line()
-            for seen in self._readers[path].feed(line) if line else ():
-                self._apply(seen, path)
+            if line:
+                self._take([line], path)
 
     def oversized(self, now: datetime) -> list[Oversized]:
         """What was left out since this was last asked, because its lines were too long."""
@@ -205,24 +208,48 @@ class Family:
     @property
     def is_closed(self) -> bool:
         """True if every exchange of it is closed or baseline."""
-        return not any(session.exchanges() for session in self.sessions.values())
+        return all(session.is_empty for session in self.sessions.values())
+
+    def _reader_of(self, path: str) -> Reader:
+        later = self.source.later
+        if later is not None and len(paths_of(self.name)) == 1:
+            deferring = later.reader(opened(self.source, path))
+            if deferring is not None:
+                self._deferring[path] = deferring
+                return deferring
+        return self.source.reader(opened(self.source, path))
 
     async def _read_lines(self, path: str, reader: Reader, tail: Tail, cut: Cut) -> int:
         fed = 0
         awaited = set(cut.after)
-        feed, apply = reader.feed, self._apply
         async for lines, after in tail.batches(pause_at=cut.place):
-            for line in lines:
-                for seen in feed(line) if line else ():
-                    apply(seen, path)
-                    if awaited and isinstance(seen, Entry) and seen.id in awaited:
+            fed += len(lines) - lines.count(b"")
+            if awaited:
+                for seen in (seen for line in lines if line for seen in reader.feed(line)):
+                    self._apply(seen, path)
+                    if isinstance(seen, Entry) and seen.id in awaited:
                         awaited.remove(seen.id)
                         self._was_before(path)
-            fed += len(lines) - lines.count(b"")
+            else:
+                self._take(lines, path)
             if after <= cut.place:
                 self._was_before(path)
             await asyncio.sleep(0)
         return fed
+
+    def _take(self, lines: list[bytes], path: str) -> None:
+        """Fold in lines; what may wait is kept as it came."""
+        reader = self._deferring.get(path)
+        if reader is None:
+            for seen in (seen for line in lines if line for seen in self._readers[path].feed(line)):
+                self._apply(seen, path)
+            return
+        for each in reader.skim(lines):
+            if not isinstance(each, Deferred):
+                self._apply(each, path)
+            elif not self._session(each.session).defer(each, path):
+                for entry in reader.thaw(each):
+                    self._apply(entry, path)
 
     async def _read_rows(self, path: str, reader: Reader, cut: Cut) -> None:
         if self.source.rows is None or self.name.session is None:
@@ -244,16 +271,20 @@ class Family:
         for seen in found[place:]:
             self._apply(seen, path)
 
-    def _apply(self, seen: Seen, path: str) -> None:
-        session = self.sessions.get(seen.session)
-        if session is None:
-            agent = self.source.agent
-            session = self.sessions[seen.session] = Session(agent, seen.session, self._closed(seen.session))
+    def _apply(self, seen: Seen | Thawed, path: str) -> None:
         if isinstance(seen, Entry):
             self.last_entries[path] = seen.id
             if self._headless and seen.origin is Origin.HUMAN:
                 seen = replace(seen, origin=Origin.HEADLESS)
-        session.apply(seen, path)
+        self._session(seen.session).apply(seen, path)
+
+    def _session(self, session: str) -> Session:
+        found = self.sessions.get(session)
+        if found is None:
+            thaw = self.source.later.thaw if self.source.later else None
+            found = Session(self.source.agent, session, self._closed(session), thaw)
+            self.sessions[session] = found
+        return found
 
     def _was_before(self, path: str) -> None:
         for session in self.sessions.values():

@@ -57,11 +57,11 @@ class Gating:
         projects: dict[str, Project] = {}
         passed: dict[str, list[Exchange]] = {}
         skipped: list[Come] = []
+        reasons: dict[str, list[str]] = {}
         for exchange in waiting:
             match gate(exchange, self._settings, seen):
                 case Skip(reason):
-                    self._ranges.close(agent, session, [exchange.key], reason, now)
-                    closed.append(exchange.key)
+                    reasons.setdefault(reason, []).append(exchange.key)
                     skipped.append(
                         Skipped(
                             at=now,
@@ -69,7 +69,7 @@ class Gating:
                             session=session,
                             exchange=exchange.key,
                             reason=reason,
-                            entries=len(exchange.entries),
+                            entries=len(exchange.kept or exchange.entries),
                             written=memory_writes(exchange, self._settings),
                         )
                     )
@@ -78,6 +78,9 @@ class Gating:
                     projects[project.slug] = project
                     passed.setdefault(project.slug, []).append(exchange)
                     self._first.setdefault((agent, exchange.key), session)
+        for reason, keys in reasons.items():
+            self._ranges.close(agent, session, keys, reason, now)
+            closed += keys
         for part in parts:
             part.forget(closed)
         offered = self._offered.setdefault((agent, session), {}) if projects else {}

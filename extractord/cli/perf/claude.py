@@ -127,11 +127,13 @@ class Session:
         yield self._said({"type": "tool_use", "id": call, "name": name, "input": asked}, "tool_use")
         output = prose.text(_OUTPUT)
         result = {"tool_use_id": call, "type": "tool_result", "content": output, "is_error": False}
-        row = self._row(
-            "user", {"promptId": prose.uuid(), "type": "user"}, {"role": "user", "content": [result]}
+        noted = {"stdout": output, "stderr": "", "interrupted": False, "isImage": False}
+        yield self._row(
+            "user",
+            {"promptId": prose.uuid(), "type": "user"},
+            {"role": "user", "content": [result]},
+            noted={"toolUseResult": noted, "sourceToolAssistantUUID": self._parent},
         )
-        row["toolUseResult"] = {"stdout": output, "stderr": "", "interrupted": False, "isImage": False}
-        yield row
 
     def _said(self, block: dict[str, object], stop: str) -> dict[str, object]:
         usage = {
@@ -179,6 +181,8 @@ class Session:
         first: Mapping[str, object],
         message: Mapping[str, object] | None = None,
         after: Mapping[str, object] | None = None,
+        *,
+        noted: Mapping[str, object] | None = None,
     ) -> dict[str, object]:
         above, self._parent = self._parent, self._prose.uuid()
         row: dict[str, object] = {"parentUuid": above, "isSidechain": False, **first}
@@ -186,7 +190,9 @@ class Session:
             row["message"] = message
         row.update(after or {})
         row |= {"uuid": self._parent, "timestamp": self._time()}
-        if kind == "user":
+        if noted is not None:
+            row |= noted
+        elif kind == "user":
             row |= {"permissionMode": "default", "promptSource": "typed"}
         return row | {
             "userType": "external",

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from extractord.core.transcripts.claude_deferring import ClaudeDeferring, thaw
 from extractord.core.transcripts.claude_session import AGENT, ClaudeSession, decode
-from extractord.core.transcripts.source import Container, Source, Surroundings
+from extractord.core.transcripts.source import Container, Later, Source, Surroundings
 
 _ASIDE = frozenset(["memory", "tool-results", "session-memory"])
 _DESKTOP = "Library/Application Support/Claude"
@@ -56,6 +57,7 @@ SOURCE = Source(
     container=lambda _path: Container.LINES,
     claims=_claims,
     reader=lambda opened: ClaudeSession(opened.path.replace("\\", "/")),
+    later=Later(lambda opened: ClaudeDeferring(opened.path.replace("\\", "/")), thaw),
     purged_after_days=30,
     seen="1.0.0 to 2.1.332",
 )

@@ -15,11 +15,11 @@ from extractord.core.transcripts.rewinds import Tree
 
 AGENT = "claude-code"
 
-_USES = frozenset(["tool_use", "server_tool_use", "mcp_tool_use"])
-_ENDING = frozenset(["end_turn", "refusal"])
+USES = frozenset(["tool_use", "server_tool_use", "mcp_tool_use"])
+ENDING = frozenset(["end_turn", "refusal"])
 _ANSWERING = frozenset(["assistant", "system"])
 _INTERRUPTED = "[Request interrupted"
-_MEMORY = "<extractord-memory"
+MEMORY = "<extractord-memory"
 
 decode = decoder(Record)
 
@@ -33,59 +33,63 @@ class ClaudeSession:
         self.session: str | None = None
         self.version: str | None = None
         self.unknown: Counter[str] = Counter()
-        self._name = name.removesuffix(".jsonl")
+        self.name = name.removesuffix(".jsonl")
         self._is_subagent = "/subagents/" in path or name.startswith("agent-")
-        self._tree = Tree()
-        self._emitted = Emitted()
+        self.tree = Tree()
+        self.emitted = Emitted()
         self._texts: Counter[str] = Counter()
-        self._is_prompted = self._is_subagent
+        self.is_prompted = self._is_subagent
         self._early: list[Record] = []
-        self._folds: dict[str, Callable[[Record], Iterable[Seen]]] = {
+        self._folds: dict[str, Callable[[Record], Sequence[Seen]]] = {
             "assistant": self._assistant,
             "user": self._user,
             "attachment": self._attachment,
             "system": self._system,
         }
 
-    def feed(self, record: bytes) -> Iterable[Seen]:
+    def feed(self, record: bytes) -> Sequence[Seen]:
         """Given a line, return what it brings."""
         if self.session is not None and (skimmed := skim(record)) is not None:
             node, parent = skimmed
-            if node and node not in self._tree:
-                self._tree.add(node, parent, anchors=False)
+            if node and node not in self.tree:
+                self.tree.add(node, parent, anchors=False)
             return ()
+        return self.read(record)
+
+    def read(self, record: bytes) -> Sequence[Seen]:
+        """The same of a line that its ends tell nothing about."""
         row = decode(record)
         is_first = self.session is None
         if row is None:
             if not is_blank(record):
                 self.unknown["undecodable"] += 1
             return ()
-        self.session = row.session or row.other_session or self.session or self._name
+        self.session = row.session or row.other_session or self.session or self.name
         self.version = row.version or self.version
         fold = self._folds.get(row.type or "")
         if fold is not None:
-            self._is_prompted = self._is_prompted or is_first
+            self.is_prompted = self.is_prompted or is_first
             return self._in_order(row, fold)
         self._place(row)
         if row.type not in SILENT:
             self.unknown[(row.type or "untyped")[:64]] += 1
         return ()
 
-    def settle(self) -> Iterable[Seen]:
+    def settle(self) -> Sequence[Seen]:
         """What waits for a first prompt waits in vain."""
         early, self._early = self._early, []
         return self._folded(early)
 
-    def _in_order(self, row: Record, fold: Callable[[Record], Iterable[Seen]]) -> Iterable[Seen]:
+    def _in_order(self, row: Record, fold: Callable[[Record], Sequence[Seen]]) -> Sequence[Seen]:
         """Fold a record; where a file begins with bookkeeping, an answer to what is yet to come waits.
 
         Claude Code now and then writes the first answer of a session before its prompt.
         """
-        if not self._is_prompted and row.type in _ANSWERING and self._hangs(row):
+        if not self.is_prompted and row.type in _ANSWERING and self._hangs(row):
             self._early.append(row)
             return ()
         seen = fold(row)
-        if not (self._early and self._is_prompted):
+        if not (self._early and self.is_prompted):
             return seen
         prompted_at = instant(row.timestamp)
         before: list[Record] = []
@@ -98,7 +102,7 @@ class ClaudeSession:
 
     def _hangs(self, row: Record) -> bool:
         """True if the record's parent has not come."""
-        return isinstance(row.parent, str) and row.parent not in self._tree
+        return isinstance(row.parent, str) and row.parent not in self.tree
 
     def _folded(self, rows: Iterable[Record]) -> list[Seen]:
         return [seen for row in rows for seen in self._folds[row.type or ""](row)]
@@ -123,12 +127,12 @@ class ClaudeSession:
 
     def _prompt(self, row: Record, text: str) -> Sequence[Seen]:
         dead: tuple[str, ...] = ()
-        self._is_prompted = True
-        if row.uuid and row.uuid not in self._tree:
-            dead = self._tree.prompted(row.uuid, row.above())
-            self._tree.add(row.uuid, row.above(), anchors=True)
+        self.is_prompted = True
+        if row.uuid and row.uuid not in self.tree:
+            dead = self.tree.prompted(row.uuid, row.above())
+            self.tree.add(row.uuid, row.above(), anchors=True)
         said = self._said(row, Role.USER, row.prompted_by(), text)
-        ids = self._emitted.of(dead)
+        ids = self.emitted.of(dead)
         return [Voided(session=self.session or "", ids=ids), *said] if ids else said
 
     def _results(self, row: Record, results: list[Block]) -> Sequence[Seen]:
@@ -140,9 +144,9 @@ class ClaudeSession:
             if path and path not in text:
                 text += f"\n[full output: {path}]"
             call = block.tool_use_id or ""
-            is_ours = _MEMORY in text or "extractord" in self._emitted.calling(call)
+            is_ours = MEMORY in text or "extractord" in self.emitted.calling(call)
             origin = Origin.RECALLED if is_ours else Origin.SYNTHETIC
-            seen += self._emitted.answered(call, ok=succeeded(block, row.result))
+            seen += self.emitted.answered(call, ok=succeeded(block, row.result))
             seen += self._entry(row, Role.TOOL, origin, text, nth=nth)
         if row.message and len(results) < len(row.message.blocks()):
             beside = plain([each for each in row.message.blocks() if each.type == "text"])
@@ -161,16 +165,16 @@ class ClaudeSession:
             return self._said(row, Role.CONTEXT, Origin.SYNTHETIC, text, ends=bool(row.is_error))
         made: tuple[ToolCall, ...] = ()
         for block in message.blocks():
-            if block.type in _USES:
+            if block.type in USES:
                 made += calls(block, row.cwd)
-        ends = message.stop_reason in _ENDING and not made
+        ends = message.stop_reason in ENDING and not made
         if ends and not message.content:
-            return () if self._is_aside(row) else self._emitted.ended()
+            return () if self._is_aside(row) else self.emitted.ended()
         return self._said(row, Role.ASSISTANT, Origin.SYNTHETIC, plain(message.content), made=made, ends=ends)
 
     def _attachment(self, row: Record) -> Sequence[Seen]:
         queued = row.attachment
-        if queued is None or queued.type != "queued_command" or (queued.source_uuid or "") in self._tree:
+        if queued is None or queued.type != "queued_command" or (queued.source_uuid or "") in self.tree:
             self._place(row)
             return ()
         row.origin = row.origin or queued.origin
@@ -181,10 +185,10 @@ class ClaudeSession:
         return self._said(row, Role.USER, row.prompted_by(), text)
 
     def _system(self, row: Record) -> Sequence[Seen]:
-        is_new = not row.uuid or row.uuid not in self._tree
+        is_new = not row.uuid or row.uuid not in self.tree
         self._place(row, anchors=row.subtype == "compact_boundary")
         if row.subtype == "turn_duration" and is_new and not self._is_aside(row):
-            return self._emitted.ended()
+            return self.emitted.ended()
         return ()
 
     def _said(
@@ -199,7 +203,7 @@ class ClaudeSession:
     ) -> Sequence[Seen]:
         """Entries for a record's text: memory that was injected apart from what stands around it."""
         seen: list[Entry] = []
-        if _MEMORY in text:
+        if MEMORY in text:
             stretches = list(parts(text))
             text = "\n\n".join(stretch for stretch, is_memory in stretches if not is_memory)
             memory = (stretch for stretch, is_memory in stretches if is_memory)
@@ -239,7 +243,7 @@ class ClaudeSession:
             branch=row.branch,
             turn_end=ends and not is_aside,
         )
-        return self._emitted.fresh(
+        return self.emitted.fresh(
             entry, aside=is_aside and not self._is_subagent, part_of=row.uuid if nth else None
         )
 
@@ -255,8 +259,8 @@ class ClaudeSession:
         return self._is_subagent or row.is_sidechain is True
 
     def _place(self, row: Record, *, anchors: bool = False) -> None:
-        if row.uuid and row.uuid not in self._tree:
-            self._tree.add(row.uuid, row.above(), anchors=anchors)
+        if row.uuid and row.uuid not in self.tree:
+            self.tree.add(row.uuid, row.above(), anchors=anchors)
 
 
 def _is_harness(row: Record) -> bool:

@@ -16,7 +16,7 @@ _HEAD = re.compile(
     rb'\{"(?:type":"([\w-]+)"'
     rb'|parentUuid":"([\w-]+)","isSidechain":false,"attachment":\{"type":"(?!queued_command")[\w-]+")'
 )
-_BOOKKEEPING = frozenset(name.encode() for name in SILENT - {"progress", "summary"})
+BOOKKEEPING = frozenset(name.encode() for name in SILENT - {"progress", "summary"})
 _TAIL = re.compile(rb'\},"type":"attachment","uuid":"([\w-]+)","timestamp":"[^"\\]*"')
 _TAIL_BYTES = 65_536
 """Newer versions repeat an attachment after its id, as it was rendered."""
@@ -33,9 +33,15 @@ def skim(record: bytes) -> tuple[str | None, str] | None:
     if head is None or record[-1:] != b"}":
         return None
     if head[1] is not None:
-        return (None, "") if head[1] in _BOOKKEEPING else None
+        return (None, "") if head[1] in BOOKKEEPING else None
     if len(record) < _LONG:
         return None
+    node = attached(record)
+    return (node.decode(), head[2].decode()) if node is not None else None
+
+
+def attached(record: bytes) -> bytes | None:
+    """Given an attachment's line, return its id where it stands as the program writes it."""
     start = record.rfind(b'},"type":"attachment","uuid":"', -_TAIL_BYTES)
     tail = _TAIL.match(record, start) if start > 0 else None
-    return (tail[1].decode(), head[2].decode()) if tail else None
+    return tail[1] if tail else None

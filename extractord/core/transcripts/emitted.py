@@ -15,7 +15,12 @@ class Emitted:
     def __init__(self) -> None:
         self.last: Entry | None = None
         """The newest entry, as last revised."""
-        self._marks: dict[str, int] = {}
+        self.is_behind = False
+        """Something newer than `last` went out deferred."""
+        self._is_behind_end = False
+        self.is_end_unsaid = False
+        """The turn ended while it was: nobody was told yet."""
+        self._marks: dict[str, int | None] = {}
         self._revisions: dict[str, int] = {}
         self._parts: dict[str, list[str]] = {}
         self._awaited: dict[str, str] = {}
@@ -37,7 +42,7 @@ class Emitted:
         if it repeats. One that stands `aside` (a sub-agent's, in its parent's file) ends no turn; one that is
         `part_of` a record has an id of its own beside the record's.
         """
-        mark = hash((entry.text, *(call.id for call in entry.calls))) if entry.calls else hash(entry.text)
+        mark = _mark(entry)
         before = self._marks.get(entry.id)
         if before == mark:
             return []
@@ -51,7 +56,34 @@ class Emitted:
             self._whole[entry.id] = entry
         if not aside:
             self.last = entry
+            self.is_behind = False
         return [entry]
+
+    def deferred(self, record: str, *, ends: bool) -> None:
+        """A record went out as it came; what it says is newer than `last`, and may end the turn."""
+        self._marks[record] = None
+        self.is_behind = True
+        self._is_behind_end = ends
+
+    @property
+    def has_ended(self) -> bool:
+        """True if the newest entry, deferred or not, ends the turn."""
+        return self._is_behind_end if self.is_behind else self.last is not None and self.last.turn_end
+
+    def has_deferred(self, record: str) -> bool:
+        """True if that record went out deferred, and no entry for it since."""
+        return self._marks.get(record, 0) is None
+
+    def note(self, entry: Entry, *, aside: bool) -> None:
+        """An entry went out elsewhere: what comes here later may repeat, answer or end it."""
+        self._marks[entry.id] = _mark(entry)
+        self._revisions[entry.id] = entry.revision
+        for call in entry.calls:
+            if call.ok is None:
+                self._awaited[call.id] = entry.id
+                self._whole[entry.id] = entry
+        if not aside:
+            self.last = entry
 
     def answered(self, call: str, *, ok: bool) -> list[Entry]:
         """A call's result came: return the entry that made it, revised, unless it was answered."""
@@ -72,6 +104,10 @@ class Emitted:
 
     def ended(self) -> list[Entry]:
         """The turn ended: return the newest entry, revised to say so, unless it does already."""
+        if self.is_behind:
+            self.is_end_unsaid = not self._is_behind_end
+            self._is_behind_end = True
+            return []
         if self.last is None or self.last.turn_end:
             return []
         return [self._revised(replace(self.last, turn_end=True))]
@@ -94,3 +130,7 @@ class Emitted:
         revision = self._revisions.get(entry.id, 0) + 1
         self._revisions[entry.id] = revision
         return replace(entry, revision=revision)
+
+
+def _mark(entry: Entry) -> int:
+    return hash((entry.text, *(call.id for call in entry.calls))) if entry.calls else hash(entry.text)

@@ -19,6 +19,10 @@ class Tree:
         """True if the record was seen."""
         return node in self._anchor
 
+    def __len__(self) -> int:
+        """How many were seen."""
+        return len(self._anchor)
+
     def add(self, node: str, parent: str | None, *, anchors: bool) -> None:
         """Note a record below `parent`, seen or not; None where the record does not say."""
         self._anchor[node] = node if anchors else self._anchor.get(parent or "", parent)

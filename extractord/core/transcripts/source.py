@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from extractord.core.ports import Reader
+from extractord.core.ports import Deferring, Reader
+from extractord.core.records import Thaw
 
 
 class Container(StrEnum):
@@ -52,6 +53,15 @@ class Rows:
 
 
 @dataclass(frozen=True, slots=True)
+class Later:
+    """How a transcript is read where most entries are made only when they are needed."""
+
+    reader: Callable[[Opened], Deferring | None]
+    """None for a transcript that is read at once."""
+    thaw: Thaw
+
+
+@dataclass(frozen=True, slots=True)
 class Tree:
     """Where the messages of a document, and their parts, stand as files of their own.
 
@@ -82,6 +92,7 @@ class Source:
     family: Callable[[str], str | None] = lambda _path: None
     """Given a transcript's file name, a glob, in its folder, of files of the same session."""
     rows: Rows | None = None
+    later: Later | None = None
     tree: Tree | None = None
     """For documents that are joined from many files before they are fed."""
     writes_turn_end: bool = True
