@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 
-from extractord.core.ports import Reader
+from extractord.core.ports import Deferring, Reader
+from extractord.core.transcripts.codex_deferring import CodexDeferring, thaw
 from extractord.core.transcripts.codex_legacy import CodexDocument
 from extractord.core.transcripts.codex_thread import AGENT, THREAD, CodexThread
-from extractord.core.transcripts.source import Container, Opened, Source, Surroundings
+from extractord.core.transcripts.source import Container, Later, Opened, Source, Surroundings
 
 _ROLLOUT = re.compile(r"(?:^|/)rollout-[^/]*\.(?:jsonl|jsonl\.zst|json)$")
 _META = re.compile(rb'"type"\s*:\s*"session_meta"')
@@ -39,6 +40,10 @@ def _reader(opened: Opened) -> Reader:
     return (CodexDocument if _container(opened.path) is Container.DOCUMENT else CodexThread)(opened.path)
 
 
+def _deferring(opened: Opened) -> Deferring | None:
+    return None if _container(opened.path) is Container.DOCUMENT else CodexDeferring(opened.path)
+
+
 SOURCE = Source(
     agent=AGENT,
     roots=_roots,
@@ -47,5 +52,6 @@ SOURCE = Source(
     claims=_claims,
     reader=_reader,
     family=_family,
+    later=Later(_deferring, thaw),
     seen="0.39.0 to 0.200.19",
 )

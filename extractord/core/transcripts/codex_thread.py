@@ -6,6 +6,8 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 
+from msgspec import Struct
+
 from extractord.core.records import Entry, Origin, Role, Seen, ToolCall, Voided
 from extractord.core.transcripts.codex_calls import calls, output
 from extractord.core.transcripts.codex_records import (
@@ -46,6 +48,20 @@ _decode = decoder(Line)
 _bare = decoder(Payload)
 
 
+class Standing(Struct, frozen=True, gc=False):
+    """What the thread had come to when a record came: what its entries are made of besides."""
+
+    session: str | None
+    origin: Origin
+    scope: str
+    cwd: str | None
+    branch: str | None
+    turn: str | None
+    turn_is_prompted: bool
+    is_copying: bool
+    ids: list[str]
+
+
 class CodexThread:
     """Folds the lines of one rollout.
 
@@ -58,10 +74,12 @@ class CodexThread:
         self.session: str | None = named[1] if named else None
         self.version: str | None = None
         self.unknown: Counter[str] = Counter()
-        self._emitted = Emitted()
-        self._succeeded: dict[str, bool] = {}
-        self._is_known = False
+        self.emitted = Emitted()
+        self.succeeded: dict[str, bool] = {}
+        self.is_known = False
         self._turns: list[list[str]] = [[]]
+        self.ids = self._turns[-1]
+        """Of what this turn brought."""
         self._begin(Payload(), None)
 
     def _begin(self, meta: Payload, at: float | None) -> None:
@@ -74,19 +92,23 @@ class CodexThread:
         self._began = at
         self._ancestors = {id_ for id_ in (meta.forked_from, meta.parent_thread) if id_}
         self._scope = self.session or ""
-        self._is_copying = False
+        self.is_copying = False
         self._cwd = meta.cwd
         self._branch = meta.git.branch if meta.git else None
-        self._turn: str | None = None
-        self._turn_is_prompted = False
-        self._follows_meta = True
+        self.turn: str | None = None
+        self.turn_is_prompted = False
+        self.follows_meta = True
         self._texts: Counter[str] = Counter()
 
     def feed(self, record: bytes) -> Iterable[Seen]:
         """Given a line, return what it brings."""
         if record[-1:] == b"}" and _SILENT_HEAD.match(record):
-            self._follows_meta = False
+            self.follows_meta = False
             return ()
+        return self.read(record)
+
+    def read(self, record: bytes) -> Iterable[Seen]:
+        """The same of a line that its head tells nothing about."""
         line = _decode(record)
         if line is None:
             if not is_blank(record):
@@ -95,15 +117,36 @@ class CodexThread:
         payload = line.payload or self._old(line, record)
         return self._take(line, payload) if payload else ()
 
+    def standing(self) -> Standing:
+        """Where the thread stands."""
+        return Standing(
+            self.session,
+            self._origin,
+            self._scope,
+            self._cwd,
+            self._branch,
+            self.turn,
+            self.turn_is_prompted,
+            self.is_copying,
+            self.ids,
+        )
+
+    def stand(self, standing: Standing) -> None:
+        """Stand where it stood: what comes next is made as if it came then."""
+        self.session, self._origin, self._scope = standing.session, standing.origin, standing.scope
+        self._cwd, self._branch = standing.cwd, standing.branch
+        self.turn, self.turn_is_prompted = standing.turn, standing.turn_is_prompted
+        self.is_copying, self.ids = standing.is_copying, standing.ids
+
     def _take(self, line: Line, payload: Payload) -> Iterable[Seen]:
-        follows_meta, self._follows_meta = self._follows_meta, line.type == "session_meta"
+        follows_meta, self.follows_meta = self.follows_meta, line.type == "session_meta"
         match line.type:
             case "event_msg":
                 return self._event(payload)
             case "session_meta":
                 return self._meta(line, payload, follows_meta=follows_meta)
             case "turn_context":
-                self._enter(payload.turn_id)
+                self.enter(payload.turn_id)
                 self._cwd = payload.cwd or self._cwd
             case "compacted":
                 return self._compacted(line, payload)
@@ -134,38 +177,40 @@ class CodexThread:
     def _meta(self, line: Line, meta: Payload, *, follows_meta: bool) -> Iterable[Seen]:
         thread = meta.id or meta.session_id or self.session or ""
         at = instant(line.timestamp)
-        if self._is_known and thread != self.session:
-            is_ancestor = thread in self._ancestors or follows_meta or self._is_copying
+        if self.is_known and thread != self.session:
+            is_ancestor = thread in self._ancestors or follows_meta or self.is_copying
             if is_ancestor and meta.forked_from != self.session:
-                self._is_copying = True
+                self.is_copying = True
                 self._scope = thread
                 return ()
-        is_again = self._is_known and thread == self.session
+        is_again = self.is_known and thread == self.session
         if not is_again:
             self._turns = [[]]
-        self._is_known = True
+            self.ids = self._turns[-1]
+        self.is_known = True
         self.session = thread
         self.version = meta.version or self.version
-        if not is_again or not self._is_copying:
+        if not is_again or not self.is_copying:
             self._begin(meta, at.timestamp() if at else None)
         base = meta.history_base
         if base is None or base.end is None or base.thread_id not in (None, thread):
             return ()
         return [Voided(session=thread, from_ordinal=base.end)]
 
-    def _enter(self, turn: str | None) -> None:
-        if turn and turn != self._turn:
-            self._turn = turn
-            self._turn_is_prompted = False
+    def enter(self, turn: str | None) -> None:
+        """What comes now is of this turn, where it is said."""
+        if turn and turn != self.turn:
+            self.turn = turn
+            self.turn_is_prompted = False
 
     def _event(self, event: Payload) -> Iterable[Seen]:
         if event.type in STARTS:
-            self._enter(event.turn_id)
+            self.enter(event.turn_id)
         elif event.type in ENDS:
-            return self._emitted.ended()
+            return self.emitted.ended()
         elif event.type in TOOL_ENDS and event.call_id:
             did = event.success if event.success is not None else event.exit_code == 0
-            self._succeeded[event.call_id] = did
+            self.succeeded[event.call_id] = did
         elif event.type == "thread_rolled_back":
             return self._rolled_back(event.num_turns or 0)
         elif event.type not in SILENT_EVENTS:
@@ -177,20 +222,21 @@ class CodexThread:
         kept = max(1, len(self._turns) - turns)
         dead = tuple(id_ for turn in self._turns[kept:] for id_ in turn)
         del self._turns[kept:]
+        self.ids = self._turns[-1]
         return [Voided(session=self.session or "", ids=dead)] if dead else []
 
     def _compacted(self, line: Line, payload: Payload) -> Iterable[Seen]:
         summary = plain(payload.message)
-        last = self._emitted.last
+        last = self.emitted.last
         seen: list[Seen] = []
         if last is not None and last.role is Role.ASSISTANT:
-            is_summary = not self._turn_is_prompted or (last.text != "" and last.text in summary)
-            seen += self._emitted.recalled() if is_summary else []
+            is_summary = not self.turn_is_prompted or (last.text != "" and last.text in summary)
+            seen += self.emitted.recalled() if is_summary else []
         return [*seen, *self._entry(line, Role.CONTEXT, Origin.RECALLED, summary)] if summary else seen
 
     def _item(self, line: Line, item: Payload) -> Iterable[Seen]:
         if item.provenance is not None:
-            self._enter(item.provenance.turn_id)
+            self.enter(item.provenance.turn_id)
         if item.type in CALLS:
             return self._entry(line, Role.ASSISTANT, Origin.SYNTHETIC, "", made=calls(item, self._cwd))
         if item.type in OUTPUTS:
@@ -210,8 +256,9 @@ class CodexThread:
                 written, rest = prose(item)
                 seen = list(self._spoken(line, Role.CONTEXT, Origin.SYNTHETIC, rest))
                 if written:
-                    self._turns.append([])
-                    self._turn_is_prompted = True
+                    self.ids = []
+                    self._turns.append(self.ids)
+                    self.turn_is_prompted = True
                     seen += self._spoken(line, Role.USER, self._origin, written)
                 return seen
             case _:
@@ -220,9 +267,9 @@ class CodexThread:
     def _result(self, line: Line, item: Payload) -> Iterable[Seen]:
         call = item.call_id or ""
         text, did = output(item.output)
-        did = self._succeeded.pop(call, did) if did is not None else None
-        is_ours = "extractord" in self._emitted.calling(call) or "<extractord-memory" in text
-        seen: list[Seen] = [] if did is None else [*self._emitted.answered(call, ok=did)]
+        did = self.succeeded.pop(call, did) if did is not None else None
+        is_ours = "extractord" in self.emitted.calling(call) or "<extractord-memory" in text
+        seen: list[Seen] = [] if did is None else [*self.emitted.answered(call, ok=did)]
         origin = Origin.RECALLED if is_ours else Origin.SYNTHETIC
         return [*seen, *self._entry(line, Role.TOOL, origin, shortened(text), about=call)]
 
@@ -245,7 +292,7 @@ class CodexThread:
         about: str = "",
     ) -> Iterable[Entry]:
         is_copy = self._copied(line)
-        said = f"{self._turn or self._scope}\n{role}\n{made[0].id if made else about or text}"
+        said = f"{self.turn or self._scope}\n{role}\n{made[0].id if made else about or text}"
         key = text_key(said, 0)
         self._texts[key] += 1
         if self._texts[key] > 1:
@@ -267,8 +314,8 @@ class CodexThread:
             branch=self._branch,
             ordinal=line.ordinal,
         )
-        self._turns[-1].append(key)
-        return self._emitted.fresh(entry)
+        self.ids.append(key)
+        return self.emitted.fresh(entry)
 
     def _copied(self, line: Line) -> bool:
         """True if the fork took it from its parent: its turn began before the fork did.
@@ -276,13 +323,13 @@ class CodexThread:
         Ids of turns and threads are UUIDs of version 7, which sort by time. Where there are none,
         what was written at once with the fork's first line is a copy.
         """
-        if not self._is_copying:
+        if not self.is_copying:
             return False
-        if self._turn and _ORDERED.match(self._turn) and _ORDERED.match(self.session or ""):
-            self._is_copying = self._turn < (self.session or "")
+        if self.turn and _ORDERED.match(self.turn) and _ORDERED.match(self.session or ""):
+            self.is_copying = self.turn < (self.session or "")
         else:
             at = instant(line.timestamp)
-            self._is_copying = at is None or self._began is None or at.timestamp() - self._began < _COPY_S
-        if not self._is_copying:
+            self.is_copying = at is None or self._began is None or at.timestamp() - self._began < _COPY_S
+        if not self.is_copying:
             self._scope = self.session or ""
-        return self._is_copying
+        return self.is_copying

@@ -1,0 +1,277 @@
+"""Codex's lines to entries, where those of the agent and its tools wait until they are needed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from msgspec import Struct
+
+from extractord.core.exchanges import PROMPTS
+from extractord.core.records import Deferred, Entry, Kept, Seen, Thawed
+from extractord.core.transcripts.codex_records import SILENT, SILENT_EVENTS
+from extractord.core.transcripts.codex_thread import CodexThread, Standing
+
+_HEAD = re.compile(
+    rb'\{"timestamp":"[^"\\]*+",(?:"ordinal":\d++,)?"type":"(?:'
+    rb'response_item","payload":\{"type":"(?:'
+    rb'(?P<silent>reasoning)"'
+    rb'|(?:custom_tool|function)_call_output","call_id":"(?P<answered>[^"\\]++)"'
+    rb'|(?P<called>(?:custom_tool|function)_call)"'
+    rb'|message","role":"(?P<said>assistant)")'
+    rb'|event_msg","payload":\{"type":"(?:'
+    rb'exec_command_end","call_id":"(?P<done>[^"\\]++)"'
+    rb'|(?P<ended>(?:task|turn)_complete)"'
+    rb'|(?:task|turn)_started","turn_id":"(?P<started>[^"\\]++)"'
+    rb"|(?P<told>" + b"|".join(sorted(name.encode() for name in SILENT_EVENTS)) + rb')")'
+    rb"|(?P<noted>" + b"|".join(sorted(name.encode() for name in SILENT)) + rb')")'
+)
+_SAYING_NOTHING = frozenset(["told", "noted"])
+_CALL = re.compile(rb'"call_id":"([^"\\]++)"')
+_TURN = re.compile(rb'_metadata_passthrough":\{"turn_id":"([^"\\]++)"')
+_PASSED, _PASSED_BYTES = b'_metadata_passthrough"', 512
+_CODE = re.compile(rb'"exit_code":(-?\d++)')
+_RECORD_BYTES = 128 * 1024
+"""A longer record is read at once: of a tool's output an entry keeps 64 Ki characters."""
+
+
+class _About(Struct, frozen=True, gc=False):
+    """Where the thread stood at a record, and how a command ended that its output may not tell."""
+
+    standing: Standing
+    call: str | None = None
+    did: bool | None = None
+
+
+class CodexDeferring:
+    """A thread whose calls, outputs and answers go out as they came.
+
+    A call and its output wait together or not at all. What waits when a second prompt comes in the
+    same turn is made then: ids count what a turn repeats.
+    """
+
+    def __init__(self, path: str) -> None:
+        """Begin as a thread that is read at once does."""
+        self._inner = CodexThread(path)
+        self._name = path.rpartition("/")[2]
+        self._count = 0
+        self._about: _About | None = None
+        self._asked: dict[str, tuple[Deferred, ...]] = {}
+        """Calls that went out deferred since the last prompt; nothing is left of those with an output."""
+        self._said: list[Deferred] = []
+        """Answers of this turn that went out deferred."""
+        self._turn: str | None = None
+        self._prompted_turn: str | None = None
+        self._is_steered = False
+        """This turn has a second prompt, or no id."""
+        self.unknown = self._inner.unknown
+
+    @property
+    def session(self) -> str | None:
+        """Of the record last read."""
+        return self._inner.session
+
+    @session.setter
+    def session(self, session: str | None) -> None:
+        self._inner.session = session
+
+    @property
+    def version(self) -> str | None:
+        """Of the program, where a record named it."""
+        return self._inner.version
+
+    @version.setter
+    def version(self, version: str | None) -> None:
+        self._inner.version = version
+
+    def feed(self, record: bytes) -> Iterable[Seen]:
+        """Given a line, return what it brings, nothing deferred."""
+        return self._inner.feed(record)
+
+    def settle(self) -> Iterable[Seen]:
+        """Nothing waits for its successor."""
+        return self._inner.settle()
+
+    def skim(self, records: Iterable[bytes]) -> Iterator[Seen | Deferred | Thawed]:
+        """Given lines, yield what each brings."""
+        inner, head_of = self._inner, _HEAD.match
+        for record in records:
+            head = head_of(record)
+            deferred = None
+            if head is not None and record[-1:] == b"}":
+                kind = head.lastgroup or ""
+                if kind in _SAYING_NOTHING:
+                    inner.follows_meta = False
+                    continue
+                if inner.is_known and not inner.is_copying and self._can_wait(record):
+                    inner.follows_meta = False
+                    deferred = self._deferred(record, kind, head[kind])
+            if deferred is None:
+                yield from self._at_once(record)
+            elif deferred is not _SILENT:
+                yield deferred
+
+    def thaw(self, deferred: Deferred) -> Sequence[Entry]:
+        """Make its entries for good; what came since stays the newest."""
+        for call in [call for call, asked in self._asked.items() if deferred in asked]:
+            del self._asked[call]
+        inner = self._inner
+        last, is_behind, now = inner.emitted.last, inner.emitted.is_behind, inner.standing()
+        made = _made(inner, deferred)
+        inner.stand(now)
+        inner.emitted.last, inner.emitted.is_behind = last, is_behind
+        return made
+
+    def _at_once(self, record: bytes) -> Iterator[Seen | Deferred | Thawed]:
+        inner = self._inner
+        if self._asked and b'_output"' in record:
+            yield from self._thawed_calls()
+        if inner.emitted.is_behind and not inner.is_copying and b'"compacted"' in record:
+            yield self._kept(record)
+            return
+        seen = tuple(inner.read(record))
+        self._about = None
+        if any(isinstance(each, Entry) and each.origin in PROMPTS for each in seen):
+            yield from self._thawed_calls()
+            self._asked.clear()
+            self._note_turn()
+            if inner.turn is None or inner.turn == self._prompted_turn:
+                self._is_steered = True
+                for deferred in self._said:
+                    yield Thawed(deferred.session, deferred.id, tuple(self.thaw(deferred)))
+                self._said = []
+            self._prompted_turn = inner.turn
+        yield from seen
+        if inner.emitted.is_end_unsaid:
+            inner.emitted.is_end_unsaid = False
+            yield self._kept(record, ends=True)
+
+    def _thawed_calls(self) -> Iterator[Thawed]:
+        """Calls that wait for their outputs wait no longer."""
+        waiting, self._asked = self._asked, {call: () for call, asked in self._asked.items() if not asked}
+        for deferred in [each for asked in waiting.values() for each in asked]:
+            yield Thawed(deferred.session, deferred.id, tuple(self.thaw(deferred)))
+
+    def _can_wait(self, record: bytes) -> bool:
+        """True where the record's turn is known; it is entered."""
+        inner = self._inner
+        if len(record) > _RECORD_BYTES:
+            return False
+        passed = record.rfind(_PASSED, -_PASSED_BYTES)
+        if passed < 0:
+            return True
+        turn = _TURN.match(record, passed)
+        if turn is None:
+            return False
+        inner.enter(turn[1].decode())
+        self._note_turn()
+        return True
+
+    def _note_turn(self) -> None:
+        turn = self._inner.turn
+        if turn != self._turn:
+            self._turn, self._said, self._about = turn, [], None
+            self._is_steered = turn is None
+
+    def _deferred(self, record: bytes, kind: str, named: bytes) -> Deferred | None:
+        """The line, to be kept; None where it has to be read at once."""
+        match kind:
+            case "answered":
+                return self._output(record, named.decode())
+            case "called":
+                return self._call(record)
+            case "done":
+                return self._done(record, named.decode())
+            case "said":
+                return self._answer(record)
+            case "ended":
+                return self._end(record)
+            case _:
+                if kind == "started":
+                    self._inner.enter(named.decode())
+                    self._note_turn()
+                return _SILENT
+
+    def _end(self, record: bytes) -> Deferred | None:
+        emitted = self._inner.emitted
+        if emitted.has_ended:
+            return _SILENT
+        return self._kept(record, ends=True) if emitted.is_behind else None
+
+    def _done(self, record: bytes, call: str) -> Deferred | None:
+        code = _CODE.search(record)
+        if code is None:
+            return None
+        self._inner.succeeded[call] = code[1] == b"0"
+        return _SILENT
+
+    def _output(self, record: bytes, call: str) -> Deferred | None:
+        if call not in self._asked:
+            return None
+        self._asked[call] = ()
+        did = self._inner.succeeded.pop(call, None)
+        return self._kept(record, call=call, did=did)
+
+    def _call(self, record: bytes) -> Deferred | None:
+        named = _CALL.search(record)
+        if named is None:
+            return None
+        call = named[1].decode()
+        deferred = self._kept(record, calls=True)
+        self._asked[call] = (*self._asked.get(call, ()), deferred)
+        return deferred
+
+    def _answer(self, record: bytes) -> Deferred | None:
+        self._note_turn()
+        if self._is_steered or self._turn is None:
+            return None
+        deferred = self._kept(record)
+        self._said.append(deferred)
+        return deferred
+
+    def _kept(
+        self,
+        record: bytes,
+        *,
+        calls: bool = False,
+        ends: bool = False,
+        call: str | None = None,
+        did: bool | None = None,
+    ) -> Deferred:
+        inner = self._inner
+        self._count += 1
+        about = self._about
+        if about is None:
+            about = self._about = _About(inner.standing())
+        if did is not None:
+            about = _About(about.standing, call, did)
+        name = f"{self._name}:{self._count}"
+        inner.ids.append(name)
+        inner.emitted.deferred(name, ends=ends)
+        return Deferred(inner.session or "", name, record, calls, ends, about.standing.cwd, about)
+
+
+_SILENT = Deferred("", "", b"")
+"""It brings no entry."""
+
+
+def thaw(kept: tuple[Kept, ...]) -> tuple[Entry, ...]:
+    """Given what is kept of an exchange, return its entries: a thread reads it that knows what was made."""
+    thread = CodexThread("")
+    entries: dict[str, Entry] = {}
+    for each in kept:
+        if isinstance(each, Entry):
+            thread.emitted.note(each, aside=False)
+            entries[each.id] = each
+        else:
+            entries.update((entry.id, entry) for entry in _made(thread, each))
+    return tuple(entries.values())
+
+
+def _made(thread: CodexThread, deferred: Deferred) -> list[Entry]:
+    about = deferred.about
+    if isinstance(about, _About):
+        thread.stand(about.standing)
+        if about.call is not None and about.did is not None:
+            thread.succeeded[about.call] = about.did
+    return [seen for seen in thread.read(deferred.record) if isinstance(seen, Entry)]

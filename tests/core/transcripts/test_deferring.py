@@ -1,0 +1,129 @@
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import msgspec
+import pytest
+from feeding import SAMPLES
+
+from extractord.cli.perf import claude, codex
+from extractord.core.exchanges import Session, whole
+from extractord.core.records import Deferred, Exchange
+from extractord.core.transcripts import claude_code
+from extractord.core.transcripts import codex as codex_source
+from extractord.core.transcripts.source import Container, Opened, Source
+
+
+def at_once(source: Source, path: str, lines: Iterable[bytes]) -> dict[str, tuple[Exchange, ...]]:
+    reader = source.reader(Opened(path))
+    sessions: dict[str, Session] = {}
+    for line in lines:
+        for seen in reader.feed(line) if line else ():
+            sessions.setdefault(seen.session, Session(source.agent, seen.session)).apply(seen, path)
+    return {name: session.exchanges() for name, session in sessions.items() if session.exchanges()}
+
+
+def later(source: Source, path: str, lines: Iterable[bytes]) -> tuple[dict[str, tuple[Exchange, ...]], int]:
+    """The same by way of deferred records, and how many those were."""
+    assert source.later is not None
+    reader = source.later.reader(Opened(path))
+    assert reader is not None
+    sessions: dict[str, Session] = {}
+    deferred = 0
+    for each in reader.skim(lines):
+        name = each.session
+        session = sessions.setdefault(name, Session(source.agent, name, (), source.later.thaw))
+        if not isinstance(each, Deferred):
+            session.apply(each, path)
+        elif session.defer(each, path):
+            deferred += 1
+        else:
+            for entry in reader.thaw(each):
+                session.apply(entry, path)
+    found = {
+        name: tuple(map(whole, session.exchanges()))
+        for name, session in sessions.items()
+        if session.exchanges()
+    }
+    return found, deferred
+
+
+def mishandled(lines: list[bytes], chance: random.Random) -> list[bytes]:
+    """Lines as crashes, resumes and other versions leave them: lost, torn, repeated, swapped, respelt."""
+    found: list[bytes] = []
+    for line in lines:
+        match chance.randrange(30):
+            case 0:
+                continue
+            case 1:
+                found.append(line[: chance.randrange(len(line))])
+            case 2:
+                found += [line, line]
+            case 3 if found:
+                found.insert(-1, line)
+            case 4 if found:
+                again = chance.choice(found)
+                found += [line] if b'"function_call"' in again else [line, again]
+            case 5:
+                found.append(line.replace(b":", b": ", 1))
+            case 6:
+                found.append(line.replace(b'"end_turn"', b"null").replace(b'"task_complete"', b'"warning"'))
+            case 7:
+                record = msgspec.json.decode(line)
+                found.append(msgspec.json.encode(dict(sorted(record.items()))))
+            case 8:
+                found.append(line.replace(b"text", b"<extractord-memory id=x>m</extractord-memory>"))
+            case _:
+                found.append(line)
+    return found
+
+
+AGENTS: list[tuple[Source, str, Callable[[int], Iterable[bytes]]]] = [
+    (
+        claude_code.SOURCE,
+        "/t/session.jsonl",
+        lambda seed: claude.Session(seed, "/home/dev/shop").lines(150_000),
+    ),
+    (
+        codex_source.SOURCE,
+        "/t/rollout-2026-01-05T09-00-00-8fa42872-2772-7c33-8dd3-f8912ff35376.jsonl",
+        lambda seed: codex.Thread(seed, "/home/dev/shop").lines(150_000),
+    ),
+]
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize(("source", "path", "written"), AGENTS, ids=["claude-code", "codex"])
+def test_deferred_records_become_the_entries_that_reading_at_once_makes(
+    source: Source, path: str, written: Callable[[int], Iterable[bytes]], seed: int
+) -> None:
+    chance = random.Random(seed)  # noqa: S311 - no secret
+    lines = [line[:-1] for line in written(seed)]
+    for given in (lines, mishandled(lines, chance)):
+        assert later(source, path, given)[0] == at_once(source, path, given)
+
+
+def test_most_of_a_session_is_deferred() -> None:
+    lines = [line[:-1] for line in claude.Session(1, "/home/dev/shop").lines(150_000)]
+    _, deferred = later(claude_code.SOURCE, "/t/session.jsonl", lines)
+    assert deferred == sum(b'"tool_use_id"' in line or b'"role":"assistant"' in line for line in lines) - sum(
+        b'"type":"thinking"' in line for line in lines
+    )
+
+
+@pytest.mark.skipif(not SAMPLES.exists(), reason="../shared/samples is not there")
+@pytest.mark.parametrize("source", [claude_code.SOURCE, codex_source.SOURCE], ids=lambda source: source.agent)
+def test_samples_are_the_same_deferred_or_not(source: Source) -> None:
+    folder = {"claude-code": "claude", "codex": "codex"}[source.agent]
+    read = 0
+    for path in sorted(Path(SAMPLES, folder).rglob("*.jsonl")):
+        place = str(path)
+        if source.later is None or source.container(place) is not Container.LINES:
+            continue
+        lines = path.read_bytes().split(b"\n")
+        found, deferred = later(source, place, lines)
+        assert found == at_once(source, place, lines), place
+        read += deferred
+    assert read
