@@ -18,7 +18,10 @@ from extractord.core.cursor import Anew, Cursor, Grown, Same
 from extractord.core.lines import LINE_BYTES, Lines
 from extractord.errors import TranscriptError
 
-CHUNK_BYTES = 1024 * 1024
+CHUNK_BYTES = 4 * 1024 * 1024
+"""So much is read at once: each read is a thread's work, and waits for it."""
+_SLICE_BYTES = 64 * 1024
+"""So much is cut into lines at once: what a processor keeps near."""
 DOCUMENT_BYTES = 256 * 1024 * 1024
 """A transcript that is one document is not read where it is larger."""
 _PRINT_BYTES = 512
@@ -94,8 +97,9 @@ class Tail:
                 left = pause_at - self.lines.size
                 wanted = min(left, self._chunk_bytes) if left > 0 else self._chunk_bytes
                 chunk = await read(wanted)
-                if batch := self.lines.feed(chunk):
-                    yield batch, self.lines.offset
+                for start in range(0, len(chunk), _SLICE_BYTES):
+                    if batch := self.lines.feed(chunk[start : start + _SLICE_BYTES]):
+                        yield batch, self.lines.offset
                 if len(chunk) < wanted:
                     return
 

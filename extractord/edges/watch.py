@@ -19,7 +19,8 @@ Touched = tuple[Source, str]
 Stamp = tuple[int, int, int]
 
 _DEBOUNCE_MS = 50
-_STEP_MS = 10
+_STEP_MS = 25
+"""Each step is a wake-up of an idle daemon: at 10 ms they took half of what it may use."""
 _TICK_S = 1.0
 _POLL_S = 2.0
 _POLL_SHARE = 50
@@ -43,15 +44,17 @@ def scan(source: Source, root: str) -> dict[str, Stamp]:
     Oldest change first. Links are not followed, though the folder itself may be one. What vanishes
     meanwhile or cannot be looked at is left out.
     """
-    found: dict[str, Stamp] = {}
+    return dict(sorted(_walk(source, root), key=lambda item: item[1][1]))
+
+
+def _walk(source: Source, root: str) -> Iterator[tuple[str, Stamp]]:
     for folder, _, files in os.walk(root):
         for file in files:
             path = f"{folder}/{file}"
             if source.belongs(path[len(root) + 1 :]):
                 stamp = _stamp(source, path)
                 if stamp != _GONE:
-                    found[path] = stamp
-    return dict(sorted(found.items(), key=lambda item: item[1][1]))
+                    yield path, stamp
 
 
 class Watch:
@@ -74,7 +77,8 @@ class Watch:
         self._polling = polling
         self._rescan_s = rescan_s
         self._warn = warn
-        self._stamps: dict[Touched, Stamp] = {}
+        self._marks: dict[Touched, dict[str, int]] = {}
+        """Of each root: its transcripts with a hash of their stamps, since there may be ten thousand."""
         self._databases: dict[Touched, Stamp] = {}
 
     async def touched(self, stop: asyncio.Event) -> AsyncGenerator[tuple[Touched, ...], None]:
@@ -147,14 +151,16 @@ class Watch:
 
     def _look(self) -> list[Touched]:
         """Look at everything; what is not as it was the last time was touched, oldest change first."""
-        stamps = {
-            (source, path): stamp
-            for source, root in self._roots
-            for path, stamp in scan(source, root).items()
-        }
-        before, self._stamps = self._stamps, stamps
-        changed = [key for key in {**before, **stamps} if before.get(key) != stamps.get(key)]
-        return sorted(changed, key=lambda key: stamps.get(key, _GONE)[1])
+        changed: list[tuple[int, Source, str]] = []
+        for source, root in self._roots:
+            before, marks = self._marks.get((source, root), {}), {}
+            for path, stamp in _walk(source, root):
+                mark = marks[path] = hash(stamp)
+                if before.pop(path, None) != mark:
+                    changed.append((stamp[1], source, path))
+            changed += [(_GONE[1], source, path) for path in before]
+            self._marks[source, root] = marks
+        return [(source, path) for _, source, path in sorted(changed, key=lambda each: each[0])]
 
     def _transcripts(self, paths: set[str]) -> tuple[Touched, ...]:
         """The transcripts among changed paths, and all those in changed folders."""

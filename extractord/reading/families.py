@@ -234,7 +234,6 @@ class Family:
                 self._take(lines, path)
             if after <= cut.place:
                 self._was_before(path)
-            await asyncio.sleep(0)
         return fed
 
     def _take(self, lines: list[bytes], path: str) -> None:

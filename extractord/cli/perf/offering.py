@@ -30,7 +30,7 @@ _APPENDS, _QUICK_APPENDS = 25, 7
 _WARM_S = 1.5
 _REST_S = 0.3
 _PATIENCE_S = 10.0
-_DEBOUNCE_MS, _STEP_MS = 50, 10
+_DEBOUNCE_MS, _STEP_MS = 50, 25
 """As the daemon's own watch has them: a bare loop with others would be slower or faster by those."""
 _MOST_MS = 50.0
 
