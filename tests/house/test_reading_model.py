@@ -67,10 +67,12 @@ class Written:
                 found[each["id"]] = None
         return list(found)
 
+    def ids(self) -> set[str | None]:
+        return {msgspec.json.decode(each).get("id") for each in self.lines}
+
     def ended(self) -> list[str]:
         """Those of them that a reply or another prompt follows."""
-        active = self.active()
-        said = {msgspec.json.decode(each).get("id") for each in self.lines}
+        active, said = self.active(), self.ids()
         return [key for key in active if f"{key}-reply" in said or key != active[-1]]
 
 
@@ -172,7 +174,8 @@ class Readings(RuleBasedStateMachine):
         kept = max(floor, len(written.lines) - lines)
         lost = Written(self.folder, session)
         lost.lines = written.lines[kept:]
-        if self.forked.intersection(lost.active()):
+        replies = {f"{key}-reply" for key in self.forked}  # without it, a fork's original has not ended
+        if self.forked.intersection(lost.active()) or replies & lost.ids():
             return
         written.lines = written.lines[:kept]
         with written.path.open("rb+") as file:

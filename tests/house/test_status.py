@@ -154,8 +154,17 @@ def test_status_sees_a_living_daemon_and_its_run(state: Path) -> None:
 
 def test_a_run_that_went_with_its_process_is_not_called_running(state: Path) -> None:
     with Ledger.open(state) as ledger:
-        ledger.runs.start(RunRow(run="01EE", agent="pi", session="s", project="", model="m", started_at=NOW))
-    assert "last run     lost with its process, begun just now: 01EE" in ask(state, "status").stdout
+        ledger.runs.start(
+            RunRow(
+                run="01EE",
+                agent="pi",
+                session="s",
+                project="",
+                model="m",
+                started_at=NOW - timedelta(hours=4, minutes=30),
+            )
+        )
+    assert "last run     lost with its process, begun 4 hours ago: 01EE" in ask(state, "status").stdout
 
 
 def test_a_run_is_told_in_one_shape(state: Path) -> None:
