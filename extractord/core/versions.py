@@ -50,6 +50,7 @@ class Tombstone(Struct, frozen=True, kw_only=True):
     fingerprint: tuple[str, ...]
     """Keyed hashes of its words, sorted."""
     key: str
+    """Of an entry that it rested on; empty where none was known."""
     made_at: datetime
     why: str
     """forgotten, rejected, undone, deleted or stated."""

@@ -8,6 +8,7 @@ from storing import KEY, NAMES, PROJECT, SHOP_ROOT, START, USER, House, fact, sa
 from extractord.core.records import Evidence, Outcome
 from extractord.core.versions import Proof, Tombstone
 from extractord.edges.ledger import Ledger
+from extractord.edges.store import Keeping
 from extractord.edges.store.tombstones import blocking, fingerprint
 from extractord.errors import StoreError
 
@@ -146,12 +147,64 @@ def test_blocking_needs_the_entry_and_the_name_or_the_words() -> None:
     stone = Tombstone(root="user", name="Deploys", fingerprint=words, key="k", made_at=START, why="forgotten")
     earlier, later = Proof(key="k", said_at=START), Proof(key="k", said_at=START + HOUR)
     other = fingerprint(KEY, fact("x", "Tabs are used in every file of this project"))
-    assert blocking([stone], "deploys", other, [earlier]) == stone
-    assert blocking([stone], "other", words, [earlier]) == stone
-    assert blocking([stone], "other", other, [earlier]) is None
-    assert blocking([stone], "deploys", words, [later]) is None
-    assert blocking([stone], "deploys", words, [Proof(key="j", said_at=START)]) is None
+    assert blocking([stone], "user", "deploys", other, [earlier]) == stone
+    assert blocking([stone], "user", "other", words, [earlier]) == stone
+    assert blocking([stone], "user", "other", other, [earlier]) is None
+    assert blocking([stone], "user", "deploys", words, [later]) is None
+    assert blocking([stone], "user", "deploys", words, [Proof(key="j", said_at=START)]) is None
     assert msgspec.json.decode(msgspec.json.encode(stone), type=Tombstone) == stone
+
+
+def test_a_tombstone_without_a_proof_needs_the_words_or_the_name_in_its_own_root() -> None:
+    words = fingerprint(KEY, fact("deploys", WORDS))
+    stone = Tombstone(root="user", name="Deploys", fingerprint=words, key="", made_at=START, why="forgotten")
+    earlier, later = Proof(key="k", said_at=START), Proof(key="j", said_at=START + HOUR)
+    other = fingerprint(KEY, fact("x", "Tabs are used in every file of this project"))
+    assert blocking([stone], "user", "deploys", other, [earlier]) == stone
+    assert blocking([stone], SHOP_ROOT, "other", words, [earlier]) == stone
+    assert blocking([stone], SHOP_ROOT, "other", words, []) == stone
+    assert blocking([stone], SHOP_ROOT, "deploys", other, [earlier]) is None
+    assert blocking([stone], "user", "deploys", words, [earlier, later]) is None
+    bare = msgspec.structs.replace(stone, fingerprint=())
+    assert blocking([bare], "user", "other", (), [earlier]) is None
+
+
+@pytest.mark.parametrize("by_hand", [True, False])
+def test_what_rests_on_no_known_entry_stays_forgotten_until_it_is_said_anew(
+    house: House, by_hand: bool
+) -> None:
+    house.keep(PROJECT, "tabs.md", "Tabs are used in this project", label="e2")
+    house.project.put("deploys.md", fact("deploys", WORDS).encode())
+    house.now += HOUR
+    if by_hand:
+        house.store.notice([SHOP_ROOT])
+        del house.project.files["deploys.md"]
+        house.store.notice([SHOP_ROOT])
+    else:
+        Keeping(house.store).forget(SHOP_ROOT, "deploys.md")
+    assert [(one.name, one.key) for one in house.ledger.versions.tombstones()] == [("deploys", "")]
+    change = house.change(PROJECT, "days.md", fact("days", WORDS), Evidence(entry="e1", quote=WORDS))
+    assert [one.rule for one in house.commit([change], said("e1", WORDS)).refusals] == ["forgotten"]
+    house.now += HOUR
+    assert house.keep(PROJECT, "days.md", WORDS).written == ("/memory/project/days.md",)
+
+
+def test_what_is_forgotten_after_the_ledger_was_lost_stays_forgotten(house: House) -> None:
+    house.keep(PROJECT, "deploys.md", WORDS)
+    house.ledger = Ledger.in_memory()
+    house.reopen().recover()
+    house.now += HOUR
+    Keeping(house.store).forget(SHOP_ROOT, "deploys.md")
+    change = house.change(PROJECT, "deploys.md", fact("deploys", WORDS), Evidence(entry="e1", quote=WORDS))
+    assert [one.rule for one in house.commit([change], said("e1", WORDS)).refusals] == ["forgotten"]
+
+
+def test_a_file_that_is_no_text_may_be_deleted_by_hand(house: House) -> None:
+    house.project.put("deploys.md", b"\xff\xfe")
+    house.keep(PROJECT, "tabs.md", "Tabs are used in this project", label="e2")
+    del house.project.files["deploys.md"]
+    assert house.store.notice([SHOP_ROOT]) == ()
+    assert "deploys.md" not in house.ledger.versions.current(SHOP_ROOT)
 
 
 def test_a_user_fact_is_kept_in_the_users_root(house: House) -> None:

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
-from extractord.core.changeset import decode
 from extractord.core.memory import Memory, parse, unstamp
 from extractord.core.ports import Versions
 from extractord.core.survey import stem
 from extractord.core.versions import Proof, Tombstone
-from extractord.edges.store.tombstones import Register, fingerprint
+from extractord.edges.store.tombstones import WITHOUT_PROOF, Register, fingerprint
 
 
 class Burying:
@@ -21,23 +20,29 @@ class Burying:
         self._register = register
         self._key = identity_key
 
-    def stones(self, root: str, path: str, why: str, now: datetime) -> list[Tombstone]:
-        """Return the tombstones of a memory as the ledger last knew it: one an evidence entry."""
+    def stones(
+        self, root: str, path: str, why: str, now: datetime, raw: bytes | None = None
+    ) -> list[Tombstone]:
+        """Return the tombstones of a memory, by its bytes or, without, as the ledger last knew it."""
         known = self._versions.current(root).get(path)
-        raw = self._versions.content(known.sha256) if known else None
-        text = "" if raw is None else unstamp(decode(path, raw))
+        if raw is None and known is not None:
+            raw = self._versions.content(known.sha256)
+        text = unstamp((raw or b"").decode("utf-8", "replace"))
         return self.for_text(root, path, text, self._versions.proofs(root, path), why, now)
 
     def for_text(
         self, root: str, path: str, text: str, proofs: Iterable[Proof], why: str, now: datetime
     ) -> list[Tombstone]:
-        """Return the tombstones of a text that rests on these entries."""
+        """Return the tombstones of a text: one an entry that it rests on, or one without a key.
+
+        No entry is known of what a person wrote by hand, nor of anything after the ledger was lost.
+        """
         memory = parse(text)
         name = (memory.name if isinstance(memory, Memory) else "") or stem(path)
         words = fingerprint(self._key, text)
         return [
-            Tombstone(root=root, name=name, fingerprint=words, key=proof.key, made_at=now, why=why)
-            for proof in proofs
+            Tombstone(root=root, name=name, fingerprint=words, key=key, made_at=now, why=why)
+            for key in [proof.key for proof in proofs] or [WITHOUT_PROOF]
         ]
 
     def register(self, stones: Sequence[Tombstone]) -> None:

@@ -43,7 +43,7 @@ class Keeping:
         raw = self._store.roots.raw(root, path)
         if raw is None:
             raise UsageError(f"{root}/{path} is not there")
-        stones = self._store.burying.stones(root, path, "forgotten", self._store.clock())
+        stones = self._store.burying.stones(root, path, "forgotten", self._store.clock(), raw)
         self._store.place([Placement(root, path, raw, None, None)], PERSON, "forget", stones)
 
     def purge(self, root: str, path: str) -> None:

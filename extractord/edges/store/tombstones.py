@@ -19,6 +19,8 @@ from extractord.errors import StoreError
 
 NEAR_EQUAL = 0.7
 """Two fingerprints this similar (0 to 1) are of one fact, put differently."""
+WITHOUT_PROOF = ""
+"""The key of a tombstone whose memory rested on no entry that was known."""
 _PIECE = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]|\\w+"
 )
@@ -57,22 +59,27 @@ def fingerprint(identity_key: bytes, text: str) -> tuple[str, ...]:
 
 
 def blocking(
-    stones: Iterable[Tombstone], name: str, words: tuple[str, ...], proofs: Iterable[Proof]
+    stones: Iterable[Tombstone], root: str, name: str, words: tuple[str, ...], proofs: Iterable[Proof]
 ) -> Tombstone | None:
-    """Given tombstones and a fact, return the one that keeps the fact away.
+    """Given tombstones and a fact of a root, return the one that keeps the fact away.
 
     It has the key of an entry of the evidence that was said no later than the tombstone was made
-    (an entry without a time counts as earlier), and the fact's name or near-equal content.
+    (an entry without a time counts as earlier), and the fact's name or near-equal content. Where
+    the tombstone has no key, all of the evidence must have been said no later, and the name counts
+    in its own root alone.
     """
     said = {proof.key: proof.said_at for proof in proofs}
     for stone in stones:
-        if stone.key not in said:
+        if stone.key == WITHOUT_PROOF:
+            times, same_name = [*said.values()], root == stone.root
+        elif stone.key in said:
+            times, same_name = [said[stone.key]], True
+        else:
             continue
-        said_at = said[stone.key]
-        if said_at is not None and said_at > stone.made_at:
+        if any(said_at is not None and said_at > stone.made_at for said_at in times):
             continue
-        near = Indel.normalized_similarity(words, stone.fingerprint) >= NEAR_EQUAL
-        if near or _folded(name) == _folded(stone.name):
+        near = bool(words) and Indel.normalized_similarity(words, stone.fingerprint) >= NEAR_EQUAL
+        if near or (same_name and _folded(name) == _folded(stone.name)):
             return stone
     return None
 

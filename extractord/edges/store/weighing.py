@@ -19,7 +19,7 @@ from extractord.core.trust import Finding, assess
 from extractord.core.versions import HeldChange, Proof
 from extractord.edges.store.restraint import Sayings, too_much
 from extractord.edges.store.roots import Roots, path_facts
-from extractord.edges.store.tombstones import blocking, fingerprint, prove
+from extractord.edges.store.tombstones import WITHOUT_PROOF, blocking, fingerprint, prove
 from extractord.errors import StoreError
 from extractord.policy import judge
 from extractord.policy.requests import Facts, Found, PathFacts, Read, Remove, RootKind, RunFacts, Trust, Write
@@ -197,8 +197,8 @@ class Weighing:
         verdict = self.judge(change, found.root, found.before, row, run, created)
         if change.text is None or isinstance(verdict, Deny):
             return verdict
-        stones = self._versions.tombstones(proof.key for proof in found.proofs)
-        if blocking(stones, found.name, fingerprint(self._key, change.text), found.proofs):
+        stones = self._versions.tombstones([WITHOUT_PROOF, *(proof.key for proof in found.proofs)])
+        if blocking(stones, found.root, found.name, fingerprint(self._key, change.text), found.proofs):
             return Deny("forgotten", "A person had this forgotten; only saying it anew brings it back.")
         return verdict
 
