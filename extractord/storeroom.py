@@ -59,7 +59,7 @@ def storeroom(
         ledger, aside = _ledger(settings, thorough=serving)
         stack.callback(ledger.close)
         store = _store(settings, state, ledger, home, stack)
-        store.recover()
+        store.recover(warn)
         if aside is not None:
             store.rebuild(aside.name)
             warn(

@@ -29,8 +29,8 @@ from extractord.core.digesting import digest
 from extractord.core.records import Outcome
 from extractord.edges.folder.root import TEMPORARY
 from extractord.edges.store.law import law_version
+from extractord.edges.store.register import Register
 from extractord.edges.store.secrets import find_secret
-from extractord.edges.store.tombstones import Register
 from extractord.errors import ExtractordError
 from extractord.storeroom import Storeroom, storeroom
 
@@ -149,7 +149,7 @@ class Ground:
     def _judged(self, person: Person, ended: str) -> str:
         assert not ended.startswith("died"), "an error that nobody foresaw"
         with storeroom(person.settings, print) as room:
-            room.ledger.ranges.reap()
+            room.ledger.ranges.reap(now())
             found = files(person)
             states = [name for name, state in self._states.items() if state == found]
             assert states, f"neither before nor after: {sorted(found)}"

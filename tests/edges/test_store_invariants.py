@@ -14,7 +14,7 @@ from extractord.core.changeset import INDEX
 from extractord.core.digesting import digest
 from extractord.core.records import Change, Evidence, Outcome
 from extractord.edges.store import Keeping, Reviewing
-from extractord.edges.store.tombstones import Register
+from extractord.edges.store.register import Register
 from extractord.errors import ConflictError, StoreError, UsageError
 from extractord.policy.requests import RootKind
 

@@ -9,7 +9,8 @@ from extractord.core.memory import Memory, parse, unstamp
 from extractord.core.ports import Versions
 from extractord.core.survey import stem
 from extractord.core.versions import Proof, Tombstone
-from extractord.edges.store.tombstones import WITHOUT_PROOF, Register, fingerprint
+from extractord.edges.store.register import Register
+from extractord.edges.store.tombstones import WITHOUT_PROOF, fingerprint
 
 
 class Burying:
@@ -49,8 +50,13 @@ class Burying:
         """Add tombstones to the file that outlives the ledger."""
         self._register.add(stones)
 
-    def level(self) -> None:
-        """Give ledger and register what only the other has: one may have been lost."""
+    def level(self) -> str:
+        """Give ledger and register what only the other has: one may have been lost.
+
+        Return a warning where the register's last line was torn; else empty.
+        """
+        torn = self._register.torn()
         kept, written = set(self._versions.tombstones()), set(self._register.all())
         self._versions.bury(sorted(written - kept, key=lambda stone: stone.made_at))
         self._register.add(sorted(kept - written, key=lambda stone: stone.made_at))
+        return torn

@@ -18,9 +18,9 @@ from extractord.edges.store.committing import Committed, Committing
 from extractord.edges.store.lock import DEADLINE_S, locked, sync_folder
 from extractord.edges.store.noticing import PERSON, Noticing
 from extractord.edges.store.placing import Placement, Placing
+from extractord.edges.store.register import Register
 from extractord.edges.store.roots import Roots, names_of
 from extractord.edges.store.secrets import find_secret
-from extractord.edges.store.tombstones import Register
 from extractord.edges.store.weighing import Context, Weighing
 from extractord.errors import ConflictError, StoreError, UsageError
 from extractord.policy.requests import RunFacts, Trust
@@ -83,16 +83,22 @@ class Store:
             if row.trust is not None
         )
 
-    def recover(self) -> int:
+    def recover(self, warn: Callable[[str], None] = lambda _: None) -> int:
         """Undo what a crash left half done; return how many commits that were.
 
-        Others may be at work: the lock is waited for as long as a person would wait.
+        Others may be at work: the lock is waited for as long as a person would wait. `warn` is told
+        of a root that cannot be used, which stops no other, and of a tombstone that was cut short.
         """
         with self._locked(_PATIENCE_S) as recovered:
             for root in self.names():
-                self.roots.folder(root).sweep()
-            self.burying.level()
-            return recovered
+                try:
+                    self.roots.folder(root).sweep()
+                except StoreError as error:
+                    warn(str(error))
+            torn = self.burying.level()
+        if torn:
+            warn(torn)
+        return recovered
 
     def rebuild(self, aside: str) -> None:
         """The ledger is new, and the old one kept as `aside`: the audit begins with that."""

@@ -1,21 +1,17 @@
-"""Tombstones: by what a forgotten fact is known again, and the file that outlives the ledger."""
+"""Tombstones: by what a forgotten fact is known again."""
 
 from __future__ import annotations
 
 import hmac
-import os
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 
-import msgspec
 from rapidfuzz.distance import Indel
 
 from extractord.core.memory import Malformed, parse
 from extractord.core.records import Evidence, Shown
 from extractord.core.versions import Proof, Tombstone
-from extractord.errors import StoreError
 
 NEAR_EQUAL = 0.7
 """Two fingerprints this similar (0 to 1) are of one fact, put differently."""
@@ -82,43 +78,6 @@ def blocking(
         if near or (same_name and _folded(name) == _folded(stone.name)):
             return stone
     return None
-
-
-class Register:
-    """`<state>/tombstones.jsonl`, only ever added to: a lost ledger brings nothing back."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-
-    def add(self, stones: Iterable[Tombstone]) -> None:
-        """Append tombstones, durably."""
-        lines = b"".join(msgspec.json.encode(stone) + b"\n" for stone in stones)
-        if not lines:
-            return
-        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
-        try:
-            descriptor = os.open(self._path, flags, 0o600)
-            try:
-                os.write(descriptor, lines)
-                os.fsync(descriptor)
-            finally:
-                os.close(descriptor)
-        except OSError as error:
-            raise StoreError(f"{self._path}: tombstones cannot be kept: {error.strerror}") from error
-
-    def all(self) -> tuple[Tombstone, ...]:
-        """Every tombstone of the file; a torn last line is passed over, anything else is an error."""
-        try:
-            raw = self._path.read_bytes()
-        except FileNotFoundError:
-            return ()
-        except OSError as error:
-            raise StoreError(f"{self._path} cannot be read: {error.strerror}") from error
-        *lines, _torn = raw.split(b"\n")
-        try:
-            return tuple(msgspec.json.decode(line, type=Tombstone) for line in lines if line)
-        except msgspec.MsgspecError as error:
-            raise StoreError(f"{self._path} is damaged ({error}): mend or move the bad line") from error
 
 
 def _folded(text: str) -> str:
