@@ -9,14 +9,15 @@ from extractord.config import Settings
 from extractord.core.survey import Surveyed, kinds_of, root_of
 from extractord.edges.store.roots import Roots
 from extractord.errors import UsageError
+from extractord.storeroom import to_stderr
 
 Row = tuple[str, Surveyed]
 """A memory with its root's name."""
 
 
 def rows_of(roots: Roots, names: tuple[str, ...]) -> list[Row]:
-    """Given roots, return every memory in them with its root's name."""
-    return [(root, row) for root in names for row in roots.survey(root)]
+    """Given roots, return every memory in them with its root's name; a bad root is said, and left out."""
+    return [(root, row) for root, rows in roots.surveys(names, to_stderr) for row in rows]
 
 
 def one_of(rows: list[Row], wanted: str) -> Row:

@@ -16,6 +16,7 @@ from extractord.core.index import derive, line
 from extractord.core.injection import Scope, framed
 from extractord.core.survey import USER_ROOT, kinds_of, root_of
 from extractord.edges.store.roots import Roots, listed
+from extractord.storeroom import to_stderr
 
 
 def context(
@@ -58,8 +59,7 @@ def context_block(roots: Roots, names: list[str], memory: Path, directory: str) 
     was written into them by hand is judged first.
     """
     scopes = []
-    for root in names:
-        rows = roots.survey(root)
+    for root, rows in roots.surveys(names, to_stderr):
         told = listed(rows)
         index = derive(roots.index(root) or "", told)
         lawful, dropped = unobjectionable(index, {line(one) for one in told})

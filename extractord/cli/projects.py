@@ -138,7 +138,7 @@ def listed(settings: Settings) -> list[Listed]:
         counts = {
             root.removeprefix(_PROJECTS): sum(path != INDEX for path in roots.folder(root).names())
             for root in names
-            if root.startswith(_PROJECTS)
+            if root.startswith(_PROJECTS) and roots.is_usable(root)
         }
     excluded = (*settings.projects.exclude, *excluded_in(settings.state_dir))
     return [

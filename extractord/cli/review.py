@@ -39,7 +39,7 @@ def walk() -> int:
     _require_a_person()
     with storeroom(load_settings(), to_stderr) as room:
         roots, names = room.store.roots, room.store.names()
-        waiting: list[Waits] = [*room.ledger.versions.held(), *withheld(roots, names)]
+        waiting: list[Waits] = [*room.ledger.versions.held(), *withheld(roots, names, to_stderr)]
         if not waiting:
             print("nothing is held")
         for number, each in enumerate(waiting, 1):
@@ -232,11 +232,11 @@ def _why(rule: str, reason: str = "") -> str:
 @contextmanager
 def _looked() -> Iterator[tuple[Roots, tuple[str, ...], list[Waits]]]:
     with looked_at(load_settings()) as (roots, names, ledger):
-        yield roots, names, [*ledger.versions.held(), *withheld(roots, names)]
+        yield roots, names, [*ledger.versions.held(), *withheld(roots, names, to_stderr)]
 
 
 def _found(store: Store, which: str) -> Waits:
-    return _one([*store.ledger.versions.held(), *withheld(store.roots, store.names())], which)
+    return _one([*store.ledger.versions.held(), *withheld(store.roots, store.names(), to_stderr)], which)
 
 
 def _one(waiting: Iterable[Waits], which: str) -> Waits:

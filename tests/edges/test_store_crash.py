@@ -2,9 +2,10 @@ from pathlib import Path
 
 import pytest
 from doubles import DictFolder
-from storing import NAMES, PROJECT, USER, House, fact, said
+from storing import NAMES, PROJECT, SHOP_ROOT, USER, House, fact, said
 
 from extractord.core.index import Listed, derive
+from extractord.core.ports import Folder
 from extractord.core.records import Change, Evidence, Outcome
 from extractord.errors import StoreError
 from extractord.policy.requests import RootKind
@@ -122,3 +123,34 @@ def test_a_root_that_is_full_fails_the_run_and_keeps_the_claim(tmp_path: Path, r
         house.store.commit(changes_of(house), context)
     assert house.files() == before
     assert house.ledger.ranges.holds(context.run, context.owner)
+
+
+class Barred(dict[str, Folder]):
+    """Folders of which one cannot be used, as long as it is barred."""
+
+    barred = ""
+
+    def __getitem__(self, root: str) -> Folder:
+        if root == self.barred:
+            raise StoreError(f"{root}: others may write in it")
+        return super().__getitem__(root)
+
+
+def test_a_root_that_cannot_be_used_is_put_right_when_it_can_and_stops_no_other(tmp_path: Path) -> None:
+    house = furnished(tmp_path)
+    before = house.files()
+    context = house.context(said("e9", WORDS))
+    house.project.break_at(1, Killed(), after=True)
+    with pytest.raises(Killed):
+        house.store.commit(changes_of(house), context)
+    assert house.project.files != before[SHOP_ROOT]
+    house.opened = barred = Barred(house.opened)
+    barred.barred = SHOP_ROOT
+    assert house.reopen().recover() == 0
+    assert house.files()["user"] == before["user"]
+    assert house.store.notice(["user"]) == ()
+    with pytest.raises(StoreError, match="others may write in it"):
+        house.store.notice([SHOP_ROOT])
+    barred.barred = ""
+    assert house.store.recover() == 1
+    assert house.files() == before

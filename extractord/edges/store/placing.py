@@ -73,12 +73,16 @@ class Placing:
         versions.note(file.root, file.path, None if after is None else digest(after), by, trust, now)
 
     def recover(self, now: datetime) -> int:
-        """Undo what a crash left half done; return how many intents that were."""
-        intents = self._ledger.versions.open_intents()
-        for intent in intents:
-            self._take_back(intent)
-            self._ledger.audit.note("recovered", intent.run, {"intent": intent.id}, now)
-        return len(intents)
+        """Undo what a crash left half done; return how many intents that were.
+
+        Where a root cannot be used at all, its files wait until it can, and the intent with them.
+        """
+        recovered = 0
+        for intent in self._ledger.versions.open_intents():
+            if self._take_back(intent):
+                self._ledger.audit.note("recovered", intent.run, {"intent": intent.id}, now)
+                recovered += 1
+        return recovered
 
     def reindex(self, root: str, rows: Sequence[Surveyed]) -> None:
         """Rewrite the root's index where it is not what it ought to be."""
@@ -86,11 +90,17 @@ class Placing:
         if file is not None:
             self._put(root, INDEX, file.before, file.after)
 
-    def _take_back(self, intent: Intent) -> None:
-        """Put back each file that is as the intent left it; what somebody changed since stays."""
-        for root in {file.root for file in intent.placed}:
+    def _take_back(self, intent: Intent) -> bool:
+        """Put back each file that is as the intent left it; what somebody changed since stays.
+
+        False where a root cannot be used: the others are as they were, and the intent stays open.
+        """
+        usable = {root for root in {file.root for file in intent.placed} if self._roots.is_usable(root)}
+        for root in usable:
             self._roots.folder(root).sweep()
         for file in reversed(intent.placed):
+            if file.root not in usable:
+                continue
             folder = self._roots.folder(file.root)
             there = folder.facts(file.path).found
             if there not in (Found.NOTHING, Found.FILE):
@@ -101,8 +111,11 @@ class Placing:
                 before = None if file.before is None else self._ledger.versions.content(file.before)
                 with suppress(ConflictError):  # somebody changed it just now: that stays
                     self._put(file.root, file.path, raw, before)
+        if any(file.root not in usable for file in intent.placed):
+            return False
         with self._ledger.transaction():
             self._ledger.versions.end(intent.id)
+        return True
 
     def _put(self, root: str, path: str, before: bytes | None, after: bytes | None) -> None:
         """Put `after` in the place of `before`. Raise ConflictError where that is not there any more."""

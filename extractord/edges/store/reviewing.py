@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from msgspec import structs
@@ -127,16 +127,22 @@ class Reviewing:
             raise ConflictError(f"{held.id} was decided by somebody else meanwhile; nothing was written")
 
 
-def withheld(roots: Roots, names: Iterable[str]) -> tuple[tuple[str, Surveyed], ...]:
-    """Given roots, return the files in them that wait for a person too, each with its root's name."""
-    return tuple((root, row) for root in names for row in roots.survey(root) if row.withheld)
+def withheld(
+    roots: Roots, names: Iterable[str], warn: Callable[[str], None]
+) -> tuple[tuple[str, Surveyed], ...]:
+    """Given roots, return the files in them that wait for a person too, each with its root's name.
+
+    `warn` is told of a root that cannot be used; the others are served.
+    """
+    return tuple((root, row) for root, rows in roots.surveys(names, warn) for row in rows if row.withheld)
 
 
 def standings(roots: Roots, names: Collection[str], held: Held) -> tuple[Standing, ...]:
     """Given what is held, return each change with what stands at its place now."""
     found = []
     for change in held.changes:
-        raw = roots.raw(change.root, change.path) if change.root in names else None
+        there = change.root in names and roots.is_usable(change.root)
+        raw = roots.raw(change.root, change.path) if there else None
         before = None if raw is None else memories.unstamp(decode(change.path, raw))
         moved = change.base != (None if raw is None else digest(raw))
         found.append(Standing(change, before, moved))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -56,6 +56,26 @@ class Roots:
         self._surveys = surveys
         self._cache: dict[str, dict[str, _Cached]] = {}
         self._kept: dict[str, set[tuple[str, tuple[int, int, int]]]] = {}
+
+    def is_usable(self, root: str) -> bool:
+        """False for a root that may not be one, as it stands: of others, or theirs to write."""
+        try:
+            self.folder(root)
+        except StoreError:
+            return False
+        return True
+
+    def surveys(
+        self, names: Iterable[str], warn: Callable[[str], None]
+    ) -> Iterator[tuple[str, tuple[Surveyed, ...]]]:
+        """Given roots, yield each with its survey; `warn` is told of one that cannot be used."""
+        for root in names:
+            try:
+                rows = self.survey(root)
+            except StoreError as error:
+                warn(str(error))
+            else:
+                yield root, rows
 
     def survey(self, root: str) -> tuple[Surveyed, ...]:
         """Return a row for each Markdown file of the root but the index, sorted by path.

@@ -1,0 +1,42 @@
+"""A root that may not be one stops no other: it is named, and changes to it alone fail."""
+
+from pathlib import Path
+
+import pytest
+from person import SHOP_ROOT, Person
+from storing import PROJECT, USER, fact
+
+EXAMPLE = Path(__file__).parents[2] / "docs/example/claude-code/projects/-home-dev-shop"
+
+
+@pytest.fixture(params=["others may write in it", "is the top of a git work tree"])
+def person(request: pytest.FixtureRequest, tmp_path: Path) -> Person:
+    """A memory in each root; the project's root is bad."""
+    made = Person(tmp_path / "me")
+    made.run([(USER, "tabs.md", fact("tabs", "I prefer tabs", "user"))], "I prefer tabs")
+    made.run([(PROJECT, "deploys.md", fact("deploys", "Deploys are on Tuesdays"))], "Deploys are on Tuesdays")
+    if "git" in request.param:
+        (made.memory / SHOP_ROOT / ".git").mkdir()
+    else:
+        (made.memory / SHOP_ROOT).chmod(0o770)
+    made.fault = request.param  # type: ignore[attr-defined]
+    return made
+
+
+def test_the_others_are_listed_pinned_and_extracted_into(person: Person) -> None:
+    fault = person.fault  # type: ignore[attr-defined]
+    for arguments in (["memories", "list"], ["memories", "pin", "tabs"], ["review", "list"]):
+        done = person.types(*arguments)
+        assert (done.returncode, fault in done.stderr, SHOP_ROOT in done.stderr) == (0, True, True)
+    (row,) = person.told("memories", "list")
+    assert (row["path"], row["pinned"]) == ("tabs.md", True)
+    done = person.types("extract", str(EXAMPLE))
+    assert (done.returncode, fault in done.stderr) == (0, True)
+    assert len(person.told("memories", "list")) > 1
+
+
+def test_a_change_to_the_bad_one_fails_with_its_name(person: Person) -> None:
+    fault = person.fault  # type: ignore[attr-defined]
+    done = person.types("memories", "pin", f"{SHOP_ROOT}/deploys.md")
+    assert done.returncode != 0
+    assert f"{SHOP_ROOT}: {fault}" in done.stderr
