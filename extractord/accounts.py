@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -10,7 +11,7 @@ from msgspec.structs import replace
 
 from extractord.core.outcomes import Ended
 from extractord.core.ports import Ledger, Owner, RunRow
-from extractord.core.records import Brief, Conversation, Outcome, Window
+from extractord.core.records import Brief, Conversation, Exchange, Outcome, ParkedRun, Window
 from extractord.edges.store import Committed
 
 
@@ -47,12 +48,45 @@ class Accounts:
             self.ledger.runs.start(row)
         return row
 
+    def reaped(self, now: datetime) -> bool:
+        """Release what runs held whose process ended, and close their rows; True if there were any."""
+        gone = self.ledger.ranges.reap(now)
+        for run in gone:
+            row = self.ledger.runs.one(run)
+            if row is not None and row.ended_at is None:
+                requests, usage = self.ledger.runs.usage(run)
+                self.ledger.runs.finish(
+                    replace(
+                        row,
+                        ended_at=now,
+                        outcome=Outcome.ABORTED,
+                        reason="its process ended",
+                        requests=requests,
+                        prompt_tokens=usage.prompt_tokens,
+                        completion_tokens=usage.completion_tokens,
+                        dollars=usage.dollars,
+                    )
+                )
+        return bool(gone)
+
+    def to_retry(self) -> Iterator[tuple[Window, Brief]]:
+        """Parked runs that are to be tried again, from what was kept of them."""
+        for raw in self.ledger.runs.kept_open():
+            kept = msgspec.msgpack.decode(raw, type=ParkedRun)
+            agent, session = kept.brief.agent, kept.brief.session
+            exchanges = tuple(
+                Exchange(agent=agent, session=session, key=key, entries=(), ended=True) for key in kept.keys
+            )
+            window = Window(agent=agent, session=session, project=kept.project, exchanges=exchanges)
+            yield window, kept.brief
+
     def closed(
         self,
         row: RunRow,
         ended: Ended,
         conversation: Conversation,
         committed: Committed,
+        window: Window,
         brief: Brief | None,
         now: datetime,
     ) -> RunRow:
@@ -86,6 +120,8 @@ class Accounts:
                     row.run, attempted=ended.counted, retry_at=ended.retry_at, reason=ended.reason
                 )
             if ended.outcome is Outcome.PARKED and brief is not None:
-                ledger.runs.keep_brief(row.run, msgspec.msgpack.encode(brief))
+                keys = tuple(exchange.key for exchange in window.exchanges)
+                kept = ParkedRun(brief=brief, project=window.project, keys=keys)
+                ledger.runs.keep_brief(row.run, msgspec.msgpack.encode(kept))
             ledger.runs.finish(row)
         return row

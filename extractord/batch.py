@@ -6,7 +6,7 @@ import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Iterable, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 
 from msgspec import Struct
@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from extractord.core.events import Oversized, Skipped
 from extractord.core.ports import RunRow
-from extractord.core.records import Exchange, Outcome, Window
+from extractord.core.records import Exchange, Outcome, Role, Window
 from extractord.core.tokens import estimate_tokens
 from extractord.core.transcripts.source import Source
 from extractord.dispatch import Dispatch
@@ -22,6 +22,8 @@ from extractord.errors import TranscriptError
 from extractord.house import House
 from extractord.reading.finding import chosen, found_at
 from extractord.readingroom import ReadingRoom
+
+_ANSWERED_WITHIN = timedelta(minutes=10)
 
 
 class Summary(Struct, frozen=True, kw_only=True):
@@ -92,7 +94,11 @@ async def plan(
         async for come in room.reading.at_rest(source, paths, room.clock()):
             match come:
                 case Window():
-                    kept = tuple(exchange for exchange in come.exchanges if _is_since(exchange, since))
+                    kept = tuple(
+                        exchange
+                        for exchange in come.exchanges
+                        if _is_since(exchange, since) and not _is_under_way(exchange, room.clock())
+                    )
                     if kept and slug in (None, come.project.slug):
                         planned.windows.append(replace(come, exchanges=kept))
                 case Skipped():
@@ -112,7 +118,7 @@ async def drained(house: House, windows: Iterable[Window], drain_s: float | None
     Nothing is begun after `drain_s` seconds; None: until nothing may be begun. A conflict is run
     again; what has to wait for its time waits for another batch, or for the daemon.
     """
-    rows: asyncio.Queue[RunRow | None] = asyncio.Queue()
+    rows: asyncio.Queue[RunRow] = asyncio.Queue()
     dispatch = Dispatch(house, rows.put_nowait, lambda: None)
     for window in windows:
         dispatch.offer(window)
@@ -120,13 +126,18 @@ async def drained(house: House, windows: Iterable[Window], drain_s: float | None
         asyncio.get_running_loop().call_later(drain_s, dispatch.stop)
     if drain_s != 0:
         dispatch.begin()
-    while dispatch.running or not rows.empty():
-        ended = asyncio.create_task(rows.get())
-        await asyncio.wait({ended, *dispatch.running}, return_when=asyncio.FIRST_COMPLETED)
-        if ended.done() and (row := ended.result()) is not None:
-            yield row
-        else:
-            ended.cancel()
+    try:
+        while dispatch.running or not rows.empty():
+            ended = asyncio.create_task(rows.get())
+            await asyncio.wait({ended, *dispatch.running}, return_when=asyncio.FIRST_COMPLETED)
+            if ended.done():
+                yield ended.result()
+            else:
+                ended.cancel()
+    finally:  # interrupted: each run in flight gives its claim back, uncounted
+        dispatch.stop()
+        dispatch.cancel()
+        await asyncio.gather(*dispatch.running, return_exceptions=True)
     if dispatch.fault is not None:
         raise dispatch.fault
 
@@ -159,3 +170,11 @@ def _is_there(folder: str) -> bool:
 def _is_since(exchange: Exchange, since: datetime | None) -> bool:
     times = [entry.time for entry in exchange.entries if entry.time is not None]
     return since is None or not times or max(times) >= since
+
+
+def _is_under_way(exchange: Exchange, now: datetime) -> bool:
+    """True if a prompt of the last minutes has no answer yet: its agent is at work, and is read later."""
+    if any(entry.role is Role.ASSISTANT for entry in exchange.entries):
+        return False
+    times = [entry.time for entry in exchange.entries if entry.time is not None]
+    return bool(times) and now - max(times) < _ANSWERED_WITHIN

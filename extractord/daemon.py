@@ -27,36 +27,43 @@ Say = Callable[[Event | str], None]
 
 async def serve(settings: Settings, say: Say) -> None:
     """Given the settings, serve until SIGTERM or SIGINT. Raise AlreadyRunning and whatever opening raises."""
-    async with opened(settings, serving=True, warn=say) as house:
-        daemon = Daemon(house, say)
-        with daemon.signals():
+    stop, at_once = asyncio.Event(), asyncio.Event()
+    with signalled(stop, at_once):
+        async with opened(settings, serving=True, warn=say) as house:
+            daemon = Daemon(house, say, stop, at_once)
             await daemon.startup()
             await daemon.main_loop()
             await daemon.shutdown()
 
 
+@contextmanager
+def signalled(stop: asyncio.Event, at_once: asyncio.Event) -> Iterator[None]:
+    """The first SIGTERM or SIGINT sets `stop`, every other one `at_once`, until the block ends."""
+    loop = asyncio.get_running_loop()
+
+    def came() -> None:
+        (at_once if stop.is_set() else stop).set()
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, came)
+    try:
+        yield
+    finally:
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.remove_signal_handler(number)
+
+
 class Daemon:
     """What happens while the house is open."""
 
-    def __init__(self, house: House, say: Say) -> None:
+    def __init__(self, house: House, say: Say, stop: asyncio.Event, at_once: asyncio.Event) -> None:
         self._house = house
         self._say = say
-        self._stop = asyncio.Event()
-        self._at_once = asyncio.Event()
+        self._stop = stop
+        self._at_once = at_once
+        self._fault: BaseException | None = None
         self._dispatch = Dispatch(house, self._run_ended, self._stop.set)
         self._heeding = Heeding(house.store, house.settings, say, house.clock)
-
-    @contextmanager
-    def signals(self) -> Iterator[None]:
-        """The first SIGTERM or SIGINT stops in order, a second one at once."""
-        loop = asyncio.get_running_loop()
-        for number in (signal.SIGTERM, signal.SIGINT):
-            loop.add_signal_handler(number, self._signalled)
-        try:
-            yield
-        finally:
-            for number in (signal.SIGTERM, signal.SIGINT):
-                loop.remove_signal_handler(number)
 
     async def startup(self) -> None:
         """What is there before the first start is noted and not read; what people wrote is noticed."""
@@ -69,10 +76,12 @@ class Daemon:
         self._say("watching")
 
     async def main_loop(self) -> None:
-        """Watch, offer and run until a signal comes, or until something is ours to mend."""
-        async with asyncio.TaskGroup() as group:
-            group.create_task(self._watch())
-            group.create_task(self._tick())
+        """Watch, offer and run until a signal comes, or until one of them cannot go on."""
+        tasks = {asyncio.create_task(self._watch()), asyncio.create_task(self._tick())}
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
+        self._stop.set()
+        for ended in await asyncio.gather(*tasks, return_exceptions=True):
+            self._fault = self._fault or ended
 
     async def shutdown(self) -> None:
         """Let runs in flight end within `drain_s`, or until the second signal; then end them."""
@@ -87,8 +96,8 @@ class Daemon:
         self._dispatch.cancel()
         await asyncio.gather(*self._dispatch.running, return_exceptions=True)
         self._say("stopped")
-        if self._dispatch.fault is not None:
-            raise self._dispatch.fault
+        if (fault := self._fault or self._dispatch.fault) is not None:
+            raise fault
 
     async def _watch(self) -> None:
         run, room = self._house.settings.run, self._house.room
@@ -106,7 +115,19 @@ class Daemon:
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._stop.wait(), _TICK_S)
             self._heeding.look()
+            await self._take_up()
             self._offer(await self._house.room.reading.quiet(self._house.clock()))
+
+    async def _take_up(self) -> None:
+        """What other processes left, released or were told to try again."""
+        ledger, accounts, now = self._house.ledger, self._house.extraction.accounts, self._house.clock()
+        if not accounts.reaped(now) and not ledger.was_changed():
+            return
+        for agent, session in ledger.ranges.open_sessions():
+            self._offer(await self._house.room.reading.again(agent, session, now))
+        for window, brief in accounts.to_retry():
+            self._dispatch.offer(window, self._dispatch.due(window), brief)
+        self._dispatch.begin()
 
     def _offer(self, come: Iterable[Come]) -> None:
         for each in come:
@@ -124,6 +145,3 @@ class Daemon:
     def _run_ended(self, row: RunRow) -> None:
         head = self._house.ledger.audit.head()
         self._say(RunFinished(at=self._house.clock(), row=row, audit=head))
-
-    def _signalled(self) -> None:
-        (self._at_once if self._stop.is_set() else self._stop).set()

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from extractord.core.mailbox import Mailbox
 from extractord.core.outcomes import CLOSING
 from extractord.core.ports import RunRow
-from extractord.core.records import Snapshot, Window
+from extractord.core.records import Brief, Snapshot, Window
 from extractord.house import House
 
 _CLAIMED_WAIT = timedelta(seconds=30)
@@ -30,9 +30,12 @@ class Dispatch:
         self.running: set[asyncio.Task[None]] = set()
         self.fault: BaseException | None = None
 
-    def offer(self, window: Window, not_before: datetime | None = None) -> None:
-        """Freeze a window and let it wait; it takes the place of an older one of its session."""
-        self._mailbox.offer(self._frozen(window), not_before)
+    def offer(self, window: Window, not_before: datetime | None = None, brief: Brief | None = None) -> None:
+        """Freeze a window and let it wait; it takes the place of an older one of its session.
+
+        `brief` was kept from a run that was parked.
+        """
+        self._mailbox.offer(replace(self._frozen(window), brief=brief), not_before)
 
     def due(self, window: Window) -> datetime | None:
         """When the ledger lets all of the window run; one that somebody else has is asked for again."""
@@ -50,7 +53,7 @@ class Dispatch:
             task.add_done_callback(self._done)
 
     def stop(self) -> None:
-        """Begin no more; what waits is open in the ledger and is found again."""
+        """Begin no more; what waits is open in the ledger, and is found at the next start."""
         self._mailbox.stop()
 
     def cancel(self) -> None:

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Literal
 
 from extractord.accounts import Accounts
-from extractord.briefing import Briefing, Drafted
+from extractord.briefing import Briefing
 from extractord.core import outcomes
 from extractord.core.naming import RANDOM_BYTES, ulid
 from extractord.core.outcomes import Ended
@@ -59,7 +59,8 @@ class Extraction:
     async def run(self, snapshot: Snapshot) -> RunRow | None:
         """Given a snapshot, run it and return the run's row; None where somebody else has its range."""
         now, window = self.clock(), snapshot.window
-        run = _Under(ulid(now, secrets.token_bytes(RANDOM_BYTES)), window, self.accounts.attempts(window))
+        run_id, attempts = ulid(now, secrets.token_bytes(RANDOM_BYTES)), self.accounts.attempts(window)
+        run = _Under(run_id, window, attempts, snapshot.brief)
         row = self.accounts.opened(run.id, window, now)
         if row is None:
             return None
@@ -74,7 +75,9 @@ class Extraction:
             run.ended = outcomes.failed(str(error), run.attempts, self.clock())
         finally:
             ended = outcomes.parked(run.ended, run.attempts, self.parked_after)
-            row = self.accounts.closed(row, ended, run.conversation, run.committed, run.brief, self.clock())
+            row = self.accounts.closed(
+                row, ended, run.conversation, run.committed, window, run.brief, self.clock()
+            )
         return row
 
     async def _converse_at_length(self, run: _Under) -> None:
@@ -83,19 +86,21 @@ class Extraction:
             self.spending.check(run.id)
         with suppress(ConflictError):  # whoever has the lock notices too, and the commit does again
             self.store.notice(root_of(kind, run.window.project) for kind in kinds_of(run.window.project))
+        if run.brief is not None:
+            await self._converse(run, run.brief)
+            return
         drafted, tokens = await self.briefing.drafted(run.window), self.briefing.tokens
         try:
-            await self._converse(run, drafted, tokens)
+            await self._converse(run, self.briefing.composed(drafted, tokens))
         except ModelError as error:
             if error.fault != "too_long":
                 raise
-            await self._converse(run, drafted, tokens // 2)
+            await self._converse(run, self.briefing.composed(drafted, tokens // 2))
 
-    async def _converse(self, run: _Under, drafted: Drafted, tokens: int) -> None:
-        project = run.window.project
-        run.brief = self.briefing.composed(drafted, tokens)
+    async def _converse(self, run: _Under, brief: Brief) -> None:
+        project, run.brief = run.window.project, brief
         start = Start(
-            brief=run.brief,
+            brief=brief,
             known=self.store.known(project),
             turns=self.turns,
             has_project=project.is_project,

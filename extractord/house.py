@@ -88,7 +88,6 @@ async def opened(
         opened_store = stack.enter_context(storeroom(settings, warn, serving=serving))
         state, ledger, store = opened_store.state, opened_store.ledger, opened_store.store
         room = reading_room(settings, ledger.ranges, str(settings.state_dir), ledger.transaction)
-        ledger.ranges.reap()
         processes = Processes([*_OURSELVES, "_processes", settings.confinement])
         stack.callback(processes.stop)
         processes.start()
@@ -118,6 +117,7 @@ async def opened(
             turns=settings.budget.turns,
             parked_after=settings.budget.attempts,
         )
+        extraction.accounts.reaped(now())
         yield House(
             settings=settings,
             state=state,

@@ -10,7 +10,7 @@ from typing import Protocol
 from msgspec.structs import replace
 
 from extractord.core.budget import Limits, Stop, judge_spend
-from extractord.core.ports import Runs
+from extractord.core.ports import Runs, Spent
 from extractord.core.records import Message, Reply, Tool, Usage
 from extractord.core.wire import WireError
 from extractord.errors import ExtractordError, ModelError
@@ -89,9 +89,10 @@ class Spending:
         """Raise BudgetSpent where not one more request fits; `asked_tokens` is what it is at least."""
         now = self._clock()
         midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
-        verdict = judge_spend(
-            self._limits, self._runs.spent(midnight), self._runs.spent(midnight, run), now, asked_tokens
-        )
+        requests, usage = self._runs.usage(run)
+        tokens = usage.prompt_tokens + usage.completion_tokens
+        of_run = Spent(requests=requests, tokens=tokens, dollars=usage.dollars)
+        verdict = judge_spend(self._limits, self._runs.spent(midnight), of_run, now, asked_tokens)
         if isinstance(verdict, Stop):
             raise BudgetSpent(verdict)
 
@@ -107,19 +108,25 @@ class Spending:
         Raise BudgetSpent, ModelError, or whatever the redactor raises: then nothing was sent.
         """
         self.check(run, least_tokens(messages, tools))
+        request = self._runs.begin_request(run, self._clock())  # counted before it is made: none is unseen
         fresh = [text for text in dict.fromkeys(_texts(messages)) if text not in clean]
-        clean.update(zip(fresh, await self._redactor.redact(fresh), strict=True))
+        try:
+            clean.update(zip(fresh, await self._redactor.redact(fresh), strict=True))
+        except BaseException:
+            self._runs.withdraw_request(request)
+            raise
         asked = [_cleaned(message, clean) for message in messages]
         try:
             reply, tries = await self._host.complete(asked, tools)
         except ModelError as error:
-            self._count(run, error.tries, error.fault)
+            self._runs.end_request(request, Usage(), error.fault)
+            self._count(run, error.tries - 1, error.fault)
             raise
         except asyncio.CancelledError:
-            self._count(run, 1, "timeout")
+            self._runs.end_request(request, Usage(), "timeout")
             raise
+        self._runs.end_request(request, _counted(reply.usage), None)
         self._count(run, tries - 1, "transient")
-        self._runs.spend(run, _counted(reply.usage), self._clock(), None)
         return reply
 
     def _count(self, run: str, requests: int, fault: str) -> None:

@@ -161,7 +161,10 @@ class MemoryRanges:
                 )
         self.owners.pop(run, None)
 
-    def reap(self) -> tuple[str, ...]:
+    def open_sessions(self) -> tuple[tuple[str, str], ...]:
+        return ()
+
+    def reap(self, now: datetime) -> tuple[str, ...]:
         runs = tuple(run for run, owner in self.owners.items() if owner in self.gone)
         for run in runs:
             self._give_back(run, state="open", reason="process gone")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import signal
 import sys
 from contextlib import AsyncExitStack
 from datetime import timedelta
@@ -53,6 +54,7 @@ def extract(
     json
         One object a line, a run each; the last line sums up.
     """
+    signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))  # ended in order too
     return asyncio.run(
         _extract(paths, agent, _age(since), project, _seconds(drain), dry_run=dry_run, json=json)
     )

@@ -266,8 +266,11 @@ class Ranges(Protocol):
         """Give back what the run claimed; `attempted` counts."""
         ...
 
-    def reap(self) -> tuple[str, ...]:
-        """Release the claims of owners that are gone; return their runs."""
+    def reap(self, now: datetime) -> tuple[str, ...]:
+        """Release the claims of owners that are gone; return their runs.
+
+        From the third run in a row that went with its process the exchanges wait, doubling to an hour.
+        """
         ...
 
     def reopen(self, run: str) -> int:
@@ -275,6 +278,10 @@ class Ranges(Protocol):
 
         The session's cursors go too, so that its transcripts are read anew.
         """
+        ...
+
+    def open_sessions(self) -> tuple[tuple[str, str], ...]:
+        """Agent and session of every exchange that was released or lost, and waits."""
         ...
 
     def project(self, agent: str, session: str, cwd: str) -> Project | None:
@@ -335,6 +342,22 @@ class Runs(Protocol):
 
     def spent(self, since: datetime, run: str | None = None) -> Spent:
         """What was spent since then, of one run or of all."""
+        ...
+
+    def begin_request(self, run: str, now: datetime) -> int:
+        """A request is about to be made: it counts from here on, whatever becomes of this process."""
+        ...
+
+    def end_request(self, request: int, usage: Usage, fault: str | None) -> None:
+        """What it came to."""
+        ...
+
+    def withdraw_request(self, request: int) -> None:
+        """It was not made after all."""
+        ...
+
+    def kept_open(self) -> tuple[bytes, ...]:
+        """The kept briefs of runs whose exchanges are open again."""
         ...
 
     def usage(self, run: str) -> tuple[int, Usage]:
@@ -468,7 +491,7 @@ class Versions(Protocol):
         ...
 
     def hold(self, held: Held) -> bool:
-        """Keep what waits for a person; False where the same was held before, whatever came of it."""
+        """Keep what waits for a person; False where the same waits, or was decided on words no older."""
         ...
 
     def held(self, state: str = "waiting") -> tuple[Held, ...]:
@@ -586,6 +609,10 @@ class Ledger(Protocol):
     @property
     def retention(self) -> Retention:
         """What is too old to be kept."""
+        ...
+
+    def was_changed(self) -> bool:
+        """True if another connection changed it since this was last asked, or it never was."""
         ...
 
     def transaction(self) -> AbstractContextManager[None]:

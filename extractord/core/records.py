@@ -171,6 +171,17 @@ class Snapshot(Struct, frozen=True, kw_only=True):
 
     window: Window
     offered_at: datetime
+    brief: Brief | None = None
+    """Kept from a run that was parked; None where there is still a transcript to brief from."""
+
+
+class ParkedRun(Struct, frozen=True, kw_only=True):
+    """What is kept of a parked run for `runs retry`: transcripts are purged."""
+
+    brief: Brief
+    project: Project
+    keys: tuple[str, ...]
+    """Of its exchanges."""
 
 
 class Evidence(Struct, frozen=True, kw_only=True):

@@ -69,7 +69,11 @@ class Unkept:
     def release(self, run: str, *, attempted: bool, retry_at: datetime | None, reason: str = "") -> None:
         """Not kept."""
 
-    def reap(self) -> tuple[str, ...]:
+    def open_sessions(self) -> tuple[tuple[str, str], ...]:
+        """As the ledger has them."""
+        return self._ranges.open_sessions()
+
+    def reap(self, now: datetime) -> tuple[str, ...]:  # noqa: ARG002 - the port's
         """Nothing is released."""
         return ()
 

@@ -59,7 +59,7 @@ def test_a_new_ledger_knows_nothing(ledger: Ledger) -> None:
     assert ledger.ranges.states(*SESSION) == {}
     assert ledger.ranges.baselines(*SESSION) == ()
     assert ledger.ranges.project(*SESSION, "/w") is None
-    assert ledger.ranges.reap() == ()
+    assert ledger.ranges.reap(NOW) == ()
     assert ledger.runs.recent(10) == ()
     assert ledger.runs.spent(NOW) == Spent()
     assert ledger.audit.verify() == 0
@@ -175,8 +175,8 @@ def test_the_claims_of_the_gone_are_reaped_and_those_of_the_living_stay(ledger: 
     assert ledger.ranges.claim(*SESSION, ["k1"], "r1", GONE, NOW)
     assert ledger.ranges.claim(*SESSION, ["k2"], "r2", me, NOW)
     assert ledger.standing.running() == ("r2",)
-    assert ledger.ranges.reap() == ("r1",)
-    assert ledger.ranges.reap() == ()
+    assert ledger.ranges.reap(NOW) == ("r1",)
+    assert ledger.ranges.reap(NOW) == ()
     assert ledger.ranges.states(*SESSION) == {
         "k1": known("open", run="r1", reason="process gone", lost=1),
         "k2": known("claimed", run="r2"),
@@ -186,7 +186,7 @@ def test_the_claims_of_the_gone_are_reaped_and_those_of_the_living_stay(ledger: 
 def test_a_claim_of_the_gone_is_free_at_once_and_still_reaped(ledger: Ledger, me: Owner) -> None:
     assert ledger.ranges.claim(*SESSION, ["k1", "k2"], "r1", GONE, NOW)
     assert ledger.ranges.claim(*SESSION, ["k1"], "r2", me, NOW)
-    assert ledger.ranges.reap() == ("r1",)
+    assert ledger.ranges.reap(NOW) == ("r1",)
     assert ledger.ranges.states(*SESSION) == {
         "k1": known("claimed", run="r2", lost=1),
         "k2": known("open", run="r1", reason="process gone", lost=1),
@@ -196,7 +196,7 @@ def test_a_claim_of_the_gone_is_free_at_once_and_still_reaped(ledger: Ledger, me
 def test_runs_lost_in_a_row_are_counted_until_one_ends_by_itself(ledger: Ledger, me: Owner) -> None:
     for run in ("r1", "r2", "r3"):
         assert ledger.ranges.claim(*SESSION, ["k1"], run, GONE, NOW)
-        assert ledger.ranges.reap() == (run,)
+        assert ledger.ranges.reap(NOW) == (run,)
     assert ledger.ranges.states(*SESSION)["k1"].lost == 3
     assert ledger.ranges.claim(*SESSION, ["k1"], "r4", me, NOW)
     ledger.ranges.release("r4", attempted=True, retry_at=None)

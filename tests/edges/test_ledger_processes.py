@@ -80,14 +80,14 @@ def test_of_processes_that_race_for_a_claim_exactly_one_wins(tmp_path: Path) -> 
     with Ledger.open(tmp_path) as ledger:
         states = ledger.ranges.states("pi", "s1")
         assert len(ledger.standing.running()) == 40
-        assert ledger.ranges.reap() == ()
+        assert ledger.ranges.reap(NOW) == ()
     for racer in racers:
         assert racer.communicate("\n")[0] == ""
         assert racer.returncode == 0
     assert won == {str(number): 1 for number in range(40)}
     assert [len({states[f"{n} {part}"].run for part in range(3)}) for n in range(40)] == [1] * 40
     with Ledger.open(tmp_path) as ledger:
-        assert len(ledger.ranges.reap()) == 40
+        assert len(ledger.ranges.reap(NOW)) == 40
 
 
 def test_nothing_acknowledged_is_lost_to_kill_9_and_the_claims_of_the_dead_are_free(tmp_path: Path) -> None:
@@ -102,7 +102,7 @@ def test_nothing_acknowledged_is_lost_to_kill_9_and_the_claims_of_the_dead_are_f
         acknowledged += worker.communicate()[0].splitlines()
         last = int(acknowledged[-1])
         with Ledger.open(tmp_path) as ledger:
-            gone = ledger.ranges.reap()
+            gone = ledger.ranges.reap(NOW)
             reaped += len(gone)
             assert len(gone) <= 1
             assert ledger.standing.running() == ()

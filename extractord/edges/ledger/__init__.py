@@ -29,6 +29,7 @@ class Ledger:
 
     def __init__(self, connection: sqlite3.Connection, lives: Callable[[Owner], bool] = owners.lives) -> None:
         self._connection = connection
+        self._seen: int | None = None
         self.ranges = Ranges(connection, lives)
         self.runs = Runs(connection)
         self.audit = Audit(connection)
@@ -61,6 +62,12 @@ class Ledger:
     def in_memory(cls) -> Self:
         """Return an empty ledger that is gone when it is closed."""
         return cls(schema.blank())
+
+    def was_changed(self) -> bool:
+        """True if another connection changed the ledger since this was last asked, or it never was."""
+        (version,) = self._connection.execute("PRAGMA data_version").fetchone()
+        before, self._seen = self._seen, int(version)
+        return before != self._seen
 
     def transaction(self) -> AbstractContextManager[None]:
         """All or nothing, durable at its end; one inside another joins it. Never await inside."""

@@ -46,6 +46,10 @@ SCHEMA: tuple[str, ...] = (
 )
 
 
+_FIRST_LOST_MS = 60_000
+_LONGEST_LOST_MS = 3_600_000
+
+
 @border
 class Ranges:
     """The port `Ranges` over the ledger's connection; `lives` tells whether an owner still does."""
@@ -196,18 +200,28 @@ class Ranges:
             )
             self._connection.execute("DELETE FROM claims WHERE run = ?", (run,))
 
-    def reap(self) -> tuple[str, ...]:
-        """Release the claims of owners that are gone; return their runs."""
+    def reap(self, now: datetime) -> tuple[str, ...]:
+        """Release the claims of owners that are gone; return their runs.
+
+        From the third run in a row that went with its process the exchanges wait, doubling to an hour.
+        """
         gone = tuple(run for run, owner in claims(self._connection) if not self._lives(owner))
         if gone:
             with transaction(self._connection):
                 self._connection.executemany(
-                    """UPDATE ranges SET state = 'open', reason = 'process gone', lost = lost + 1
+                    """UPDATE ranges SET state = 'open', reason = 'process gone', lost = lost + 1,
+                         retry_at = CASE WHEN lost >= 2 THEN ? + min(?, ? << min(lost - 2, 10))
+                                    ELSE retry_at END
                        WHERE run = ? AND state = 'claimed'""",
-                    [(run,) for run in gone],
+                    [(to_ms(now), _LONGEST_LOST_MS, _FIRST_LOST_MS, run) for run in gone],
                 )
                 self._connection.executemany("DELETE FROM claims WHERE run = ?", [(run,) for run in gone])
         return gone
+
+    def open_sessions(self) -> tuple[tuple[str, str], ...]:
+        """Agent and session of every exchange that was released or lost, and waits."""
+        rows = self._connection.execute("SELECT DISTINCT agent, session FROM ranges WHERE state = 'open'")
+        return tuple((agent, session) for agent, session in rows)
 
     def reopen(self, run: str) -> int:
         """Open what the run closed, as if never attempted, and forget its session's cursors."""

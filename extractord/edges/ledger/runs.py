@@ -72,6 +72,32 @@ class Runs:
             ),
         )
 
+    def begin_request(self, run: str, now: datetime) -> int:
+        """A request is about to be made: it counts from here on, whatever becomes of this process."""
+        made = self._connection.execute(
+            "INSERT INTO requests VALUES (NULL, ?, ?, 0, 0, 0, 0.0, 'in flight')", (run, to_ms(now))
+        )
+        return int(made.lastrowid or 0)
+
+    def end_request(self, request: int, usage: Usage, fault: str | None) -> None:
+        """What it came to."""
+        self._connection.execute(
+            """UPDATE requests SET prompt_tokens = ?, completion_tokens = ?, cached_tokens = ?, dollars = ?,
+               fault = ? WHERE rowid = ?""",
+            (
+                usage.prompt_tokens,
+                usage.completion_tokens,
+                usage.cached_tokens,
+                usage.dollars,
+                fault,
+                request,
+            ),
+        )
+
+    def withdraw_request(self, request: int) -> None:
+        """It was not made after all."""
+        self._connection.execute("DELETE FROM requests WHERE rowid = ?", (request,))
+
     def spent(self, since: datetime, run: str | None = None) -> Spent:
         """What was spent since then, of one run or of all; tokens are prompt and completion."""
         (requests, tokens, dollars) = self._connection.execute(
@@ -104,6 +130,14 @@ class Runs:
         if not run or not found or (len(found) > 1 and found[0].run != run):
             return None
         return found[0]
+
+    def kept_open(self) -> tuple[bytes, ...]:
+        """The kept briefs of runs whose exchanges are open again."""
+        rows = self._connection.execute(
+            """SELECT brief FROM briefs
+               WHERE run IN (SELECT run FROM ranges WHERE state = 'open') ORDER BY run"""
+        )
+        return tuple(brief for (brief,) in rows)
 
     def keep_brief(self, run: str, brief: bytes) -> None:
         """Keep a parked run's redacted brief, encoded."""
