@@ -499,7 +499,7 @@ class Versions(Protocol):
         ...
 
     def settle(self, held: int, state: str) -> bool:
-        """What was held is `accepted` or `rejected`; False where that was decided before."""
+        """What was held is `accepted`, `rejected` or `stale`; False where that was decided before."""
         ...
 
 

@@ -78,13 +78,13 @@ class Held(Struct, frozen=True, kw_only=True):
     """Changes accepted or rejected as one."""
 
     key: str
-    """Of its evidence and names: the same again is dropped."""
+    """Of its evidence and names: the same again is dropped, unless it was decided and is said anew."""
     run: str
     at: datetime
     changes: tuple[HeldChange, ...]
     id: int = 0
     state: str = "waiting"
-    """waiting, accepted or rejected."""
+    """waiting, accepted, rejected or stale (another came in its place)."""
 
 
 class Placed(Struct, frozen=True, kw_only=True):

@@ -49,6 +49,21 @@ SCHEMA: tuple[str, ...] = (
 _TRUSTS = tuple(Trust)
 
 
+def _is_said_after(changes: Iterable[HeldChange], before: Iterable[HeldChange]) -> bool:
+    """True if the evidence was said later; what has no time counts as earlier."""
+    now, then = _said_at(changes), _said_at(before)
+    return now is not None and (then is None or now > then)
+
+
+def _bases(changes: Iterable[HeldChange]) -> set[tuple[str, str, str | None]]:
+    return {(change.root, change.path, change.base) for change in changes}
+
+
+def _said_at(changes: Iterable[HeldChange]) -> datetime | None:
+    times = (proof.said_at for change in changes for proof in change.proofs)
+    return max((time for time in times if time is not None), default=None)
+
+
 @border
 class Versions:
     """The port `Versions` over the ledger's connection."""
@@ -203,7 +218,23 @@ class Versions:
         return tuple(sorted(stones, key=lambda stone: (stone.made_at, stone.root, stone.name, stone.key)))
 
     def hold(self, held: Held) -> bool:
-        """Keep what waits for a person; False where the same was held before, whatever came of it."""
+        """Keep what waits for a person; False where the same waits, or was decided on words no older.
+
+        Where the same waits over other bytes than stand there now, it could only be rejected: the
+        new takes its place.
+        """
+        for waiting in self.held():
+            if waiting.key == held.key and _bases(waiting.changes) != _bases(held.changes):
+                self.settle(waiting.id, "stale")
+        self._connection.execute(
+            "UPDATE held SET key = key || ':' || id WHERE key = ? AND state <> 'waiting'", (held.key,)
+        )
+        settled = self._connection.execute(
+            "SELECT changes FROM held WHERE key LIKE ? AND state <> 'stale'", (f"{held.key}:%",)
+        )
+        decided = (msgspec.json.decode(changes, type=tuple[HeldChange, ...]) for (changes,) in settled)
+        if not all(_is_said_after(held.changes, changes) for changes in decided):
+            return False
         cursor = self._connection.execute(
             "INSERT OR IGNORE INTO held(key, run, at, changes, state) VALUES (?, ?, ?, ?, ?)",
             (held.key, held.run, to_ms(held.at), msgspec.json.encode(held.changes).decode(), held.state),
@@ -226,7 +257,7 @@ class Versions:
         )
 
     def settle(self, held: int, state: str) -> bool:
-        """What was held is `accepted` or `rejected`; False where that was decided before."""
+        """What was held is `accepted`, `rejected` or `stale`; False where that was decided before."""
         cursor = self._connection.execute(
             "UPDATE held SET state = ? WHERE id = ? AND state = 'waiting'", (state, held)
         )
