@@ -64,10 +64,11 @@ _NAME = (
 )
 _LOGIN_NAME = (
     r"(?:pass(?:word|wd|phrase)|passwort|kennwort|contrase\u00f1a|mot de passe|senha|пароль|pwd"
-    r"|密码|密碼|パスワード)"
+    r"|密码|密碼|口令|パスワード|비밀번호"
+    r"|pw(?<=\bpw)|pass(?:(?<=[_.-]pass)|(?<=\bpass)(?=[\"']|[ \t]{0,4}=)))"
 )
-_SHORT_VALUE = r"(?P<value>[^\s\"'`<>,;]{6,256})"
-_VALUE = r"(?P<value>[^\s\"'`<>,;]{8,256})"
+SHORT_VALUE = r"(?P<value>[^\s\"'`<>,;]{6,256})"
+VALUE = r"(?P<value>[^\s\"'`<>,;]{8,256})"
 
 ASSIGNED = (
     Shape(
@@ -109,28 +110,20 @@ ASSIGNED = (
     Shape(
         "assigned-secret",
         ("pass", "pwd", "secret", "token", "credential", "key", "contrase"),
-        re.compile(rf"(?:{_NAME})[\"'`*]{{0,4}}[ \t]{{0,4}}(?:=>|:=|[:=])[ \t]{{0,4}}[\"'`*]{{0,4}}{_VALUE}"),
+        re.compile(rf"(?:{_NAME})[\"'`*]{{0,4}}[ \t]{{0,4}}(?:=>|:=|[:=])[ \t]{{0,4}}[\"'`*]{{0,4}}{VALUE}"),
         is_one_word=False,
         any_case=True,
         spares=is_placeholder,
     ),
     Shape(
         "assigned-password",
-        ("pass", "pwd", "contrase", "kennwort", "senha", "парол", "密码", "密碼", "パスワード"),
+        (
+            *("pass", "pwd", "pw", "contrase", "kennwort", "senha", "парол"),
+            *("密码", "密碼", "口令", "パスワード", "비밀번호"),
+        ),
         re.compile(
             rf"{_LOGIN_NAME}[\"'`*]{{0,4}}[ \t]{{0,4}}(?:=>|:=|[:=\uff1a])[ \t]{{0,4}}[\"'`*]{{0,4}}"
-            rf"{_SHORT_VALUE}"
-        ),
-        is_one_word=False,
-        any_case=True,
-        spares=is_no_password,
-    ),
-    Shape(
-        "told-password",
-        ("pass", "kennwort"),
-        re.compile(
-            rf"(?:\b(?:password|passphrase|passwort|kennwort|mot de passe)\b[^\n.:=]{{0,40}}?"
-            rf" (?:is|ist|was|war|to|est))[ \t]{{1,4}}[\"'`*]{{0,4}}{_SHORT_VALUE}"
+            rf"{SHORT_VALUE}"
         ),
         is_one_word=False,
         any_case=True,

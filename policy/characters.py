@@ -39,6 +39,8 @@ def character_class(ranges: tuple[tuple[int, int], ...]) -> str:
 IGNORABLE = re.compile(f"[{character_class(IGNORABLE_RANGES)}]")
 _UNSPELT = re.compile(f"[{character_class(IGNORABLE_RANGES + DIACRITIC_RANGES)}]")
 
+_NOT_ASCII = re.compile(r"[^\x00-\x7f]")
+
 _LETTERS = frozenset({"Ll", "Lu", "Lo", "Lt", "Lm", "Mn", "Mc", "Nd"})
 _MARKS = frozenset({"Mn", "Mc", "Me"})
 
@@ -147,3 +149,16 @@ def skeleton(text: str) -> str:
     if like.isascii() or not any(map(is_mark, set(like))):
         return like
     return "".join(char for char in like if not is_mark(char))
+
+
+def as_latin(text: str) -> str:
+    """Given a text, return it with look-alike letters in Latin ones, case kept; as long as it was."""
+    return text if text.isascii() else _NOT_ASCII.sub(lambda match: _latin(match[0]), text)
+
+
+@lru_cache(maxsize=4096)
+def _latin(char: str) -> str:
+    like = likeness(char)
+    if len(like) != 1 or not like.isascii():
+        return char
+    return like.upper() if char.isupper() else like

@@ -89,7 +89,9 @@ def _as_rendered(text: str) -> str:
 
 
 def _secret_name(place: Place, question: Question) -> str | None:
-    for hit in find_secrets(place.path) if question.result is not None else ():
+    if question.result is None:
+        return None
+    for hit in (*find_secrets(place.path), *find_secrets(place.below.replace("/", ""))):
         return f"The memory's name holds a secret ({hit.rule})"
     return None
 
@@ -186,6 +188,9 @@ CONTENT_RULES = (
         find=in_result(_secret),
         allows=(
             content("the name of a key", memory("Set `VITE_FIREBASE_API_KEY` in `.env`.")),
+            content(
+                "a digest", memory("3f786850e387550fdab836ed7e6dc881de23001b, sha256-" + "q8Zr" * 10 + "abc=")
+            ),
             content("a reference", memory("token: ${{ secrets.DEPLOY_TOKEN_2 }}\npassword=$DB_PASSWORD1")),
         ),
         denies=(
@@ -196,6 +201,13 @@ CONTENT_RULES = (
             content("`password is …`", memory("The password is hunter2xyz.")),
             content("a password without a digit", memory("password: open!sesame")),
             content("a token with Markdown's escapes", memory(_GITHUB_TOKEN.replace("_", "\\_"))),
+            content("a token spelt out", memory(" ".join(_GITHUB_TOKEN))),
+            content("a token over two items", memory(f"- {_GITHUB_TOKEN[:19]}\n- {_GITHUB_TOKEN[19:]}")),
+            content("a token with a tag inside", memory(f"{_GITHUB_TOKEN[:19]}<br>{_GITHUB_TOKEN[19:]}")),
+            content("a token with a Cyrillic letter", memory(_GITHUB_TOKEN.replace("p", "\u0440"))),
+            content("`curl -u …`", memory("`curl -u admin:Tr0ub4dor https://x.example`")),
+            content("a cookie", memory(f"Cookie: session={_GITHUB_TOKEN[4:]}")),
+            content("a word drawn at random", memory("q8ZrT3vLx0WbN7sKd2YhPf5GmJ9cRu4E" + "aXo1iQ6tVw")),
             content("a key with an entity in it", memory(_AWS_KEY.replace("Q", "&#81;"))),
             content("a key half in bold", memory(f"**{_AWS_KEY[:9]}**{_AWS_KEY[9:]}")),
             content(
@@ -211,7 +223,7 @@ CONTENT_RULES = (
         sentence="Name the memory after its fact.",
         find=each_place(_secret_name),
         allows=(write("api-key-rotation.md"),),
-        denies=(write(f"{_AWS_KEY}.md"),),
+        denies=(write(f"{_AWS_KEY}.md"), write(f"{_AWS_KEY[:9]}/{_AWS_KEY[9:]}.md")),
     ),
     Rule(
         name="front-matter",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from string import ascii_lowercase, ascii_uppercase
@@ -12,6 +11,10 @@ from string import ascii_lowercase, ascii_uppercase
 from extractord.policy.assigned import ASSIGNED
 from extractord.policy.characters import DIACRITIC_RANGES, IGNORABLE_RANGES, character_class
 from extractord.policy.credentials import SHAPES, Shape
+from extractord.policy.drawn import find_drawn
+from extractord.policy.folded import Folded, replace
+from extractord.policy.split import find_split
+from extractord.policy.told import TOLD
 
 _COMPATIBLE_RANGES = (
     (0x00AA, 0x00BA),
@@ -49,22 +52,6 @@ class Hit:
     end: int
 
 
-@dataclass(frozen=True, slots=True)
-class _Folded:
-    """A text with some stretches replaced, and how to find the way back."""
-
-    text: str
-    starts: tuple[int, ...]
-    """Where in `text` each piece begins, ascending."""
-    origins: tuple[int, ...]
-    """Where in the source each piece begins."""
-
-    def origin(self, at: int) -> int:
-        """Given an offset in `text`, return the offset in the source."""
-        piece = bisect_right(self.starts, at) - 1
-        return self.origins[piece] + at - self.starts[piece]
-
-
 def fold(text: str) -> str:
     """Given a text, return it as patterns read it: ignorables and diacritics gone, NFKC.
 
@@ -78,36 +65,33 @@ def _unmasked(match: re.Match[str]) -> str:
     return "" if _HIDDEN.match(char) else unicodedata.normalize("NFKC", char)
 
 
-def _replace(text: str, pattern: re.Pattern[str], *, unmask: bool) -> _Folded:
-    pieces, starts, origins, length, last = [], [0], [0], 0, 0
-    for match in pattern.finditer(text):
-        new = _unmasked(match) if unmask else ""
-        pieces += [text[last : match.start()], new]
-        length += match.start() - last + len(new)
-        last = match.end()
-        starts.append(length)
-        origins.append(last)
-    pieces.append(text[last:])
-    return _Folded("".join(pieces), tuple(starts), tuple(origins))
-
-
 def find_secrets(text: str) -> tuple[Hit, ...]:
     """Given any text, return the secrets in it, in order and without overlaps.
 
-    Looked for as written, with what is invisible or look-alike undone, and across line breaks.
+    Looked for as written, with what is invisible or look-alike undone, across line breaks, and
+    (tokens that are known by their beginning) taken apart; also what looks drawn at random.
     """
-    unmasked = _Folded(text, (0,), (0,)) if text.isascii() else _replace(text, _DISGUISE, unmask=True)
+    unmasked = Folded(text) if text.isascii() else replace(text, _DISGUISE, _unmasked)
+    seen = unmasked.text
+    found = _search(seen, SHAPES + ASSIGNED + TOLD)
+    if "\n" in seen:
+        found += _across_lines(seen)
+    found += [("random-token", start, end) for start, end in find_drawn(seen)]
+    known = {start for _rule, start, _end in found}
+    found += [hit for hit in find_split(seen) if hit[1] not in known]
+    return _without_overlaps(
+        [Hit(rule, unmasked.origin(start), unmasked.origin(end - 1) + 1) for rule, start, end in found]
+    )
+
+
+def _across_lines(text: str) -> list[tuple[str, int, int]]:
+    """Given a text, return rule, start and end of each secret that a line break cuts."""
+    joined = replace(text, _BREAK, lambda _break: "")
     spans = [
-        Hit(rule, unmasked.origin(start), unmasked.origin(end - 1) + 1)
-        for rule, start, end in _search(unmasked.text, SHAPES + ASSIGNED)
+        (rule, joined.origin(start), joined.origin(end - 1) + 1, end - start)
+        for rule, start, end in _search(joined.text, tuple(shape for shape in SHAPES if shape.is_one_word))
     ]
-    if "\n" in unmasked.text:
-        joined = _replace(unmasked.text, _BREAK, unmask=False)
-        for rule, start, end in _search(joined.text, tuple(shape for shape in SHAPES if shape.is_one_word)):
-            first, last = joined.origin(start), joined.origin(end - 1) + 1
-            if last - first != end - start:
-                spans.append(Hit(rule, unmasked.origin(first), unmasked.origin(last - 1) + 1))
-    return _without_overlaps(spans)
+    return [(rule, start, end) for rule, start, end, length in spans if end - start != length]
 
 
 def _search(text: str, shapes: tuple[Shape, ...]) -> list[tuple[str, int, int]]:

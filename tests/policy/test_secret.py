@@ -15,6 +15,7 @@ from extractord.policy.assigned import ASSIGNED
 from extractord.policy.cases import memory, write
 from extractord.policy.credentials import SHAPES
 from extractord.policy.requests import VIRTUAL_ROOTS, Law
+from extractord.policy.told import TOLD as TOLD_SHAPES
 from extractord.policy.verdict import Deny
 
 LAW = Law(roots=VIRTUAL_ROOTS)
@@ -88,6 +89,39 @@ SECRETS = {
     "facebook-token": "EAA" + made(120),
     "age-secret-key": "AGE-SECRET-KEY-1" + made(58, UPPER),
     "onepassword-token": "ops_eyJ" + made(200),
+    "google-key": "AQ." + made(50),
+    "elevenlabs-key": "sk_" + made(48, HEX),
+    "hubspot-token": "pat-na1-" + "-".join(made(count, HEX) for count in (8, 4, 4, 4, 12)),
+    "pulumi-token": "pul-" + made(40, HEX),
+    "snyk-token": "snyk_uat." + made(8, HEX) + "." + made(80),
+    "buildkite-token": "bkua_" + made(40, HEX),
+    "sonar-token": "sqp_" + made(40, HEX),
+    "langfuse-key": "sk-lf-" + "-".join(made(count, HEX) for count in (8, 4, 4, 4, 12)),
+    "tavily-key": "tvly-dev-" + made(32),
+    "firecrawl-key": "fc-" + made(32, HEX),
+    "fireworks-key": "fw_" + made(23) + "7",
+    "dynatrace-token": "dt0c01." + made(24, UPPER) + "." + made(64, UPPER),
+    "tailscale-key": "tskey-auth-" + made(17) + "-" + made(32),
+    "okta-token": "SSWS 00" + made(40),
+    "resend-key": "re_" + made(8) + "_" + made(24),
+    "brevo-key": "xkeysib-" + made(64, HEX) + "-" + made(16),
+    "bedrock-key": "ABSK" + made(110) + "=",
+    "azure-devops-token": made(76) + "AZDO" + made(4),
+    "cloudflare-token": "cfut_" + made(48),
+    "cloudflare-ca-key": "v1.0-" + made(24, HEX) + "-" + made(146, HEX),
+    "circleci-token": "CCIPAT_" + made(22) + "_" + made(40, HEX),
+    "pinecone-key": "pcsk_" + made(6) + "_" + made(63),
+    "neon-key": "napi_" + made(64),
+    "render-key": "rnd_" + made(32),
+    "vercel-token": "vcp_" + made(56),
+    "cerebras-key": "csk-" + made(48),
+    "together-key": "tgp_v1_" + made(43),
+    "posthog-key": "phx_" + made(43),
+    "voyage-key": "pa-" + made(42) + "7",
+    "jina-key": "jina_" + made(60),
+    "zapier-webhook": "hooks.zapier.com/hooks/catch/123456/" + made(7),
+    "teams-webhook": "acme.webhook.office.com/webhookb2/"
+    f"{made(36)}@{made(36)}/IncomingWebhook/{made(32, HEX)}/{made(36)}",
 }
 TOLD = {
     "azure-storage-key": ("AccountKey=", made(86) + "==", ";"),
@@ -98,12 +132,21 @@ TOLD = {
     "assigned-secret": ("DB_PASSWORD = '", "Tr0ub4dor", "'"),
     "assigned-password": ("Passwort: ", "open!sesame", ""),
     "told-password": ("the password for staging is ", "Tr0ub4dor", " now"),
+    "signed-url": ("https://x.example/c?sv=2024-11-04&sig=", made(43) + "%3D", ""),
+    "command-password": ("curl -sS -u admin:", "Tr0ub4dor", " https://x.example"),
+    "command-token": ("deploy --api-key ", "q7" + made(30), " --all"),
+    "netrc-password": ("machine x.example login u password ", "Tr0ub4dor", ""),
+    "cookie": ("Cookie: ", "theme=dark; session=q7" + made(50), ""),
+    "seed-phrase": ("seed phrase: ", "abandon ability able about above absent " * 2 + "accident", "."),
+    "ethereum-key": ("the private key of the deployer is ", "0x" + made(64, HEX), ""),
+    "kubeconfig-key": ("client-key-data: ", made(198) + "==", ""),
+    "docker-login": ('{"auth": "', "q7" + made(38) + "==", '"}'),
 }
 BLOCK = "-----BEGIN RSA PRIVATE KEY-----\n" + "\n".join([made(64)] * 12) + "\n-----END RSA PRIVATE KEY-----"
 
 
 def test_every_shape_has_an_example_here() -> None:
-    assert {shape.rule for shape in SHAPES + ASSIGNED} == {*SECRETS, *TOLD, "private-key"}
+    assert {shape.rule for shape in SHAPES + ASSIGNED + TOLD_SHAPES} == {*SECRETS, *TOLD, "private-key"}
     assert len(SHAPES) >= 28
 
 
@@ -139,12 +182,82 @@ def test_words_about_a_password_are_none(text: str) -> None:
     assert find_secrets(text) == ()
 
 
+TOLD_OTHERWISE = [
+    ("mysql -uroot -p", "Tr0ub4dor", " shop"),
+    ("login --password ", "Tr0ub4dor", ""),
+    ("login --admin-pass '", "Tr0ub4dor", "'"),
+    ("sshpass -p ", "Tr0ub4dor", " ssh x.example"),
+    ("pw: ", "Tr0ub4dor", ""),
+    ("DB_PASS=", "Tr0ub4dor", ""),
+    ('{"pass": "', "Tr0ub4dor", '"}'),
+    ("Das Passwort lautet ", "Tr0ub4dor", ""),
+    ("Le mot de passe du serveur est ", "Tr0ub4dor", ""),
+    ("La contrase\u00f1a es ", "Tr0ub4dor", ""),
+    ("\u5bc6\u7801\u662f", "Tr0ub4dor", "\u3002"),
+    ("\u30d1\u30b9\u30ef\u30fc\u30c9\u306f", "Tr0ub4dor", "\u3067\u3059"),
+    ("\u30d1\u30b9\u30ef\u30fc\u30c9\u306f\u300c", "Tr0ub4dor", "\u300d\u3067\u3059"),
+    ("Set-Cookie: ", "sid=q7" + made(40) + "; Path=/", "; HttpOnly"),
+    ("deployer ", "0x" + made(64, HEX), " (private key)"),
+    ("recovery phrase is\n", "\n".join(f"{n}. word" for n in range(1, 25)), ""),
+]
+
+
+@pytest.mark.parametrize(("before", "value", "after"), TOLD_OTHERWISE)
+def test_a_secret_is_found_however_it_is_told(before: str, value: str, after: str) -> None:
+    hits = [(hit.start, hit.end) for hit in find_secrets(before + value + after)]
+    assert hits == [(len(before), len(before) + len(value))]
+
+
+SPLIT = {
+    "spelt out with spaces": " ".join,
+    "spelt out with dashes": "-".join,
+    "a space inside": lambda token: f"{token[:19]} {token[19:]}",
+    "an empty line inside": lambda token: f"{token[:19]}\n\n{token[19:]}",
+    "a break tag inside": lambda token: f"{token[:19]}<br>{token[19:]}",
+    "an empty element inside": lambda token: f"{token[:19]}<b></b>{token[19:]}",
+    "a comment inside": lambda token: f"{token[:19]}<!-- -->{token[19:]}",
+    "over two items of a list": lambda token: f"- {token[:19]}\n- {token[19:]}",
+    "over two numbered items": lambda token: f"1. {token[:19]}\n2. {token[19:]}",
+    "a Cyrillic letter": lambda token: token.replace("ghp", "gh\u0440"),
+    "a Greek letter": lambda token: token.replace("p_", "\u03c1_"),
+}
+
+
+@pytest.mark.parametrize("way", SPLIT)
+def test_a_token_in_pieces_is_found_with_all_of_them(way: str) -> None:
+    apart = SPLIT[way]("ghp_16C7e42F292c6912E7710c838347Ae178B4a")
+    hits = find_secrets(f"The note is\n{apart}\nand that is it")
+    assert [hit.rule for hit in hits] == ["github-token"]
+    assert hits[0].start <= 12 + apart.index("g")
+    assert hits[0].end >= 12 + len(apart)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "sk-learn 1.3 and PyTorch 2.1 are what the models of the recommendation team are made with",
+        "hf_ tokens have 34 characters, ghp_ tokens 36 of them, and fw_ tokens begin the same way",
+        "- sk-\n- ghp_ and everything else that the scanner knows\n- SK is Slovakia, 32 regions",
+        "a-b-c-d-e-f-g-h-i-j-k-l-m-n-o-p-q-r-s-t-u-v-w-x-y-z",
+    ],
+)
+def test_words_beside_a_prefix_are_no_token_in_pieces(text: str) -> None:
+    assert find_secrets(text) == ()
+
+
+def test_a_word_drawn_at_random_is_a_secret_and_a_digest_is_none() -> None:
+    drawn = "q8Zr" + "T3vLx0WbN7sKd2YhPf5GmJ9cRu4EaXo1iQ6tVw"
+    assert find_secrets(f"id {drawn} x") == (Hit("random-token", 3, 3 + len(drawn)),)
+    digest = "q8ZrT3vLx0WbN7sKd2YhPf5GmJ9cRu4EaXo1iQ6tVwS"
+    assert find_secrets(f"SHA256:{digest} and sha256-{digest}= and h1:{digest}=") == ()
+
+
 def test_a_key_block_is_found_with_all_of_its_lines() -> None:
     assert find_secrets(f"a\n{BLOCK}\nb") == (Hit("private-key", 2, 2 + len(BLOCK)),)
 
 
 def test_a_key_block_without_an_end_is_found_by_its_beginning() -> None:
-    assert [hit.rule for hit in find_secrets(BLOCK[:400])] == ["private-key"]
+    assert find_secrets(BLOCK[:400])[0].rule == "private-key"
 
 
 @pytest.mark.parametrize("hidden", ["\u200b", "\u00ad", "\u2060", "\U000e0041", "\u0301", "\ufe0f", "\u115f"])
@@ -192,6 +305,16 @@ def test_a_line_break_hides_no_token(wrap: str) -> None:
         "secret_key_base = credentials.secret_key_base2(env)",
         "access_token=s3_web_identity_token",
         "cost_per_token: 0.0000025",
+        "curl -u user:password https://x.example and curl -u $USER:$TOKEN2 https://x.example",
+        "mysql -uroot -p shop, then mysqldump --port 3306",
+        "Pass --token or --password; `--password` is 12 characters long, --token $DEPLOY_TOKEN_2",
+        "compass: north-2026, tests pass: 128/128, bypass: route66x",
+        "Cookie: theme=dark; lang=en-US2",
+        "Das Passwort lautet anders als fr\u00fcher.",
+        "\u5bc6\u7801\u662f\u6bcf90\u5929\u66f4\u6362\u7684\u3002",
+        "The seed phrase is kept in the vault, and nobody but Anna and the auditors has ever read it.",
+        "contract 0x3f786850e387550fdab836ed7e6dc881de23001b, block hash 0x" + "3f" * 32,
+        "see docs/Architecture2/Decisions/HowWeChoseTheStoreIn2026Q3AndWhy",
     ],
 )
 def test_honest_text_is_left_alone(text: str) -> None:
@@ -218,7 +341,7 @@ def test_a_hit_covers_its_token_whatever_stands_around(before: str, rule: str, a
     assert all(0 <= hit.start < hit.end <= len(text) for hit in find_secrets(text))
 
 
-WORDS = sorted({word for shape in SHAPES + ASSIGNED for word in shape.words})
+WORDS = sorted({word for shape in SHAPES + ASSIGNED + TOLD_SHAPES for word in shape.words})
 PIECES = (
     *("-eyJ", "-eyJaaaaaaaaaaaa.", "-----BEGIN PRIVATE KEY-----", "password is ", "password:", "://a:"),
     *(
@@ -234,7 +357,18 @@ PIECES = (
         "&#106;",
     ),
     *("bearer ", "aws secret ", "key = a.", "a:b", "\U0001f468\u200d", "> ", "=", "M" + "a" * 24 + "."),
-    *("---\n", "always ", " ", "\n"),
+    *("---\n", "always ", " ", "\n", "eyJ", "a-", "g h ", "<b>", "<!--", "\n- ", "- ", "0 ", "aA1", "aA1/"),
+    *("--password ", "--", "cookie: a=b;", "cookie:a=", "curl -u ", "mysql -", "login a ", "mnemonic: word "),
+    *(
+        "word ",
+        "seed phrase:",
+        "private key ",
+        "0x" + "a" * 64,
+        "sk-ant-",
+        "sk-ant-aA1 ",
+        "\u5bc6\u7801",
+        "machine ",
+    ),
 )
 
 
