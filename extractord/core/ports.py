@@ -458,8 +458,11 @@ class Versions(Protocol):
         """Every version that a run made, oldest first."""
         ...
 
-    def purge(self, root: str, path: str) -> None:
-        """Erase the history of a path, and the bytes that nothing else needs."""
+    def purge(self, root: str, path: str) -> tuple[str, ...]:
+        """Erase the history of a path, of those that it was renamed from too; return the paths.
+
+        The bytes that nothing else needs go, and the words of what was held of them and is decided.
+        """
         ...
 
     def prove(self, root: str, path: str, proofs: Iterable[Proof]) -> None:

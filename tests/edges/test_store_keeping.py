@@ -1,3 +1,4 @@
+import zlib
 from datetime import timedelta
 from pathlib import Path
 
@@ -7,8 +8,9 @@ from storing import PROJECT, SHOP_ROOT, House, fact, said
 from extractord.core.digesting import digest
 from extractord.core.records import Evidence, Outcome
 from extractord.core.versions import Current
-from extractord.edges.store import Keeping, Undone
-from extractord.errors import UsageError
+from extractord.edges.store import Keeping, Reviewing, Undone
+from extractord.edges.store.lock import locked
+from extractord.errors import ConflictError, UsageError
 from extractord.policy.requests import Trust
 
 WORDS = "Deploys happen on Tuesdays only"
@@ -110,3 +112,57 @@ def test_where_somebody_changed_it_since_nothing_is_undone(house: House) -> None
     assert house.project.files == before
     with pytest.raises(UsageError, match="changed no memory"):
         Keeping(house.store).undo("run-99")
+
+
+def everything_kept(house: House) -> bytes:
+    """Every version, and every row of the ledger."""
+    ledger = house.ledger._connection
+    packed = [zlib.decompress(raw) for (raw,) in ledger.execute("SELECT packed FROM contents")]
+    return b"".join(packed) + "\n".join(ledger.iterdump()).encode()
+
+
+def test_a_purge_erases_what_was_held_and_decided_and_the_versions_before_a_rename(house: House) -> None:
+    words = "The coffee machine is on the third floor"
+    cited = Evidence(entry="e9", quote=words)
+    change = house.change(PROJECT, "coffee.md", fact("coffee", words), cited)
+    house.commit([change], said("e9", words), mode="ask")
+    (held,) = house.ledger.versions.held()
+    Reviewing(house.store).accept(held)
+    for old, new in (("coffee.md", "machines.md"), ("machines.md", "deep/floor.md")):
+        raw = house.project.files.pop(old)
+        house.project.put(new, raw)
+        house.store.notice([SHOP_ROOT])
+    assert words.encode() in everything_kept(house)
+    keeping = Keeping(house.store)
+    keeping.forget(SHOP_ROOT, "deep/floor.md")
+    keeping.purge(SHOP_ROOT, "deep/floor.md")
+    assert b"coffee machine" not in everything_kept(house)
+    assert WORDS.encode() in everything_kept(house)
+    assert [len(keeping.history(SHOP_ROOT, path)) for path in ("coffee.md", "machines.md")] == [0, 0]
+
+
+def test_a_purge_leaves_another_memory_that_has_the_old_name_now(house: House) -> None:
+    house.project.put("days.md", house.project.files.pop("deploys.md"))
+    house.store.notice([SHOP_ROOT])
+    house.project.put("deploys.md", fact("people", "Two people are needed").encode())
+    house.store.notice([SHOP_ROOT])
+    keeping = Keeping(house.store)
+    keeping.forget(SHOP_ROOT, "days.md")
+    keeping.purge(SHOP_ROOT, "days.md")
+    assert WORDS.encode() not in everything_kept(house)
+    (version,) = keeping.history(SHOP_ROOT, "deploys.md")
+    assert house.ledger.versions.content(version.sha256 or "") == house.project.files["deploys.md"]
+
+
+def test_what_is_purged_and_pinned_waits_for_the_lock(house: House) -> None:
+    keeping = Keeping(house.store)
+    keeping.forget(SHOP_ROOT, "deploys.md")
+    with locked(house.memory):
+        for decide in (
+            lambda: keeping.purge(SHOP_ROOT, "deploys.md"),
+            lambda: keeping.pin(SHOP_ROOT, "tabs.md", pinned=True),
+        ):
+            with pytest.raises(ConflictError, match="busy"):
+                decide()
+    assert keeping.history(SHOP_ROOT, "deploys.md") != ()
+    assert not house.ledger.versions.current(SHOP_ROOT)["tabs.md"].pinned

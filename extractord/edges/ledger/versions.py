@@ -10,7 +10,8 @@ from datetime import datetime
 import msgspec
 
 from extractord.core.digesting import digest
-from extractord.core.versions import Current, Held, HeldChange, Intent, Placed, Proof, Tombstone, Version
+from extractord.core.versions import Current, Held, Intent, Placed, Proof, Tombstone, Version
+from extractord.edges.ledger import holding
 from extractord.edges.ledger.connection import border, from_ms, to_ms, transaction
 from extractord.policy.requests import Trust
 
@@ -40,28 +41,10 @@ SCHEMA: tuple[str, ...] = (
         id TEXT PRIMARY KEY, key TEXT NOT NULL, stone TEXT NOT NULL
     ) WITHOUT ROWID""",
     "CREATE INDEX tombstones_by_key ON tombstones(key)",
-    """CREATE TABLE held(
-        id INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT NOT NULL UNIQUE, run TEXT NOT NULL,
-        at INTEGER NOT NULL, changes TEXT NOT NULL, state TEXT NOT NULL
-    )""",
+    *holding.SCHEMA,
 )
 
 _TRUSTS = tuple(Trust)
-
-
-def _is_said_after(changes: Iterable[HeldChange], before: Iterable[HeldChange]) -> bool:
-    """True if the evidence was said later; what has no time counts as earlier."""
-    now, then = _said_at(changes), _said_at(before)
-    return now is not None and (then is None or now > then)
-
-
-def _bases(changes: Iterable[HeldChange]) -> set[tuple[str, str, str | None]]:
-    return {(change.root, change.path, change.base) for change in changes}
-
-
-def _said_at(changes: Iterable[HeldChange]) -> datetime | None:
-    times = (proof.said_at for change in changes for proof in change.proofs)
-    return max((time for time in times if time is not None), default=None)
 
 
 @border
@@ -150,12 +133,37 @@ class Versions:
         """Every version that a run made, oldest first."""
         return self._versions("made_by = ?", by)
 
-    def purge(self, root: str, path: str) -> None:
-        """Erase the history of a path, and the bytes that no other path or intent needs."""
-        shas = {version.sha256 for version in self.history(root, path)}
+    def purge(self, root: str, path: str) -> tuple[str, ...]:
+        """Erase the history of a path, of those that it was renamed from too; return the paths.
+
+        What no other path or intent needs of their bytes goes, and what was held of them and is decided
+        keeps neither text nor quotes.
+        """
         with transaction(self._connection):
-            self._connection.execute("DELETE FROM history WHERE root = ? AND path = ?", (root, path))
-            self._drop(shas)
+            versions = self._with_earlier_paths(root, path)
+            self._connection.executemany(
+                "DELETE FROM history WHERE id = ?", [(version.id,) for version in versions]
+            )
+            self._drop({version.sha256 for version in versions})
+            paths = tuple(dict.fromkeys([path, *(version.path for version in versions)]))
+            holding.blank(self._connection, root, paths)
+        return paths
+
+    def _with_earlier_paths(self, root: str, path: str) -> list[Version]:
+        """The versions of a path, and of each path that the file was renamed from, up to then.
+
+        A rename by hand is two rows in a row: the end of the old path, and the same bytes at the new.
+        """
+        found, begun = list(self.history(root, path)), 0
+        while begun < len(found):
+            new, begun = found[begun], begun + 1
+            end = self._versions("root = ? AND id = ? AND sha256 IS NULL", root, new.id - 1)
+            if new.sha256 is None or not end or (end[0].by, end[0].at) != (new.by, new.at):
+                continue
+            before = [one for one in self.history(root, end[0].path) if one.id <= end[0].id]
+            if [one.sha256 for one in before[-2:]] == [new.sha256, None]:
+                found += [one for one in before if one not in found]
+        return found
 
     def prove(self, root: str, path: str, proofs: Iterable[Proof]) -> None:
         """A memory rests on these entries too; they are known of a path when its file is gone."""
@@ -218,50 +226,16 @@ class Versions:
         return tuple(sorted(stones, key=lambda stone: (stone.made_at, stone.root, stone.name, stone.key)))
 
     def hold(self, held: Held) -> bool:
-        """Keep what waits for a person; False where the same waits, or was decided on words no older.
-
-        Where the same waits over other bytes than stand there now, it could only be rejected: the
-        new takes its place.
-        """
-        for waiting in self.held():
-            if waiting.key == held.key and _bases(waiting.changes) != _bases(held.changes):
-                self.settle(waiting.id, "stale")
-        self._connection.execute(
-            "UPDATE held SET key = key || ':' || id WHERE key = ? AND state <> 'waiting'", (held.key,)
-        )
-        settled = self._connection.execute(
-            "SELECT changes FROM held WHERE key LIKE ? AND state <> 'stale'", (f"{held.key}:%",)
-        )
-        decided = (msgspec.json.decode(changes, type=tuple[HeldChange, ...]) for (changes,) in settled)
-        if not all(_is_said_after(held.changes, changes) for changes in decided):
-            return False
-        cursor = self._connection.execute(
-            "INSERT OR IGNORE INTO held(key, run, at, changes, state) VALUES (?, ?, ?, ?, ?)",
-            (held.key, held.run, to_ms(held.at), msgspec.json.encode(held.changes).decode(), held.state),
-        )
-        return cursor.rowcount == 1
+        """Keep what waits for a person; False where the same waits, or was decided on words no older."""
+        return holding.hold(self._connection, held)
 
     def held(self, state: str = "waiting") -> tuple[Held, ...]:
         """What is held in a state, oldest first."""
-        rows = self._connection.execute("SELECT * FROM held WHERE state = ? ORDER BY id", (state,))
-        return tuple(
-            Held(
-                id=number,
-                key=key,
-                run=run,
-                at=from_ms(at),
-                changes=msgspec.json.decode(changes, type=tuple[HeldChange, ...]),
-                state=where,
-            )
-            for number, key, run, at, changes, where in rows
-        )
+        return holding.held(self._connection, state)
 
     def settle(self, held: int, state: str) -> bool:
         """What was held is `accepted`, `rejected` or `stale`; False where that was decided before."""
-        cursor = self._connection.execute(
-            "UPDATE held SET state = ? WHERE id = ? AND state = 'waiting'", (state, held)
-        )
-        return cursor.rowcount == 1
+        return holding.settle(self._connection, held, state)
 
     def _drop(self, shas: Iterable[str | None]) -> None:
         needed = {
@@ -275,9 +249,9 @@ class Versions:
             [(sha,) for sha in shas if sha not in needed],
         )
 
-    def _versions(self, where: str, *values: str) -> tuple[Version, ...]:
+    def _versions(self, where: str, *values: str | int) -> tuple[Version, ...]:
         rows = self._connection.execute(
-            f"SELECT id, root, path, sha256, at, made_by, trust FROM history WHERE {where} ORDER BY id",  # noqa: S608 - the two conditions above
+            f"SELECT id, root, path, sha256, at, made_by, trust FROM history WHERE {where} ORDER BY id",  # noqa: S608 - the conditions above
             values,
         )
         return tuple(

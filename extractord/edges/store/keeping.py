@@ -47,13 +47,16 @@ class Keeping:
         self._store.place([Placement(root, path, raw, None, None)], PERSON, "forget", stones)
 
     def purge(self, root: str, path: str) -> None:
-        """Erase the history of a path that has no file any more; tombstones stay."""
-        if self._store.roots.raw(root, path) is not None:
-            raise UsageError(f"{root}/{path} is still there: forget it first")
-        with self._store.ledger.transaction():
-            self._versions.purge(root, path)
-            self._store.ledger.surveys.forget(root, [path])
-            self._store.ledger.audit.note("purge", PERSON, {"paths": [f"{root}/{path}"]}, self._store.clock())
+        """Erase the history of a path that has no file any more, under earlier names too; tombstones stay."""
+        store = self._store
+        with store.deciding():
+            if store.roots.raw(root, path) is not None:
+                raise UsageError(f"{root}/{path} is still there: forget it first")
+            with store.ledger.transaction():
+                paths = self._versions.purge(root, path)
+                store.ledger.surveys.forget(root, paths)
+                places = [f"{root}/{each}" for each in paths]
+                store.ledger.audit.note("purge", PERSON, {"paths": places}, store.clock())
 
     def history(self, root: str, path: str) -> tuple[Version, ...]:
         """Return every version of a memory, oldest first."""
@@ -88,15 +91,14 @@ class Keeping:
 
     def pin(self, root: str, path: str, *, pinned: bool) -> None:
         """Pin a memory, so that no run changes it, or unpin it."""
-        self._store.notice([root])
-        current = self._versions.current(root).get(path)
-        if current is None:
-            raise UsageError(f"{root}/{path} is not there")
-        with self._store.ledger.transaction():
-            self._versions.set_current(root, path, structs.replace(current, pinned=pinned))
-            self._store.ledger.audit.note(
-                "pin" if pinned else "unpin", PERSON, {"paths": [f"{root}/{path}"]}, self._store.clock()
-            )
+        store, kind = self._store, "pin" if pinned else "unpin"
+        with store.deciding(root):
+            current = self._versions.current(root).get(path)
+            if current is None:
+                raise UsageError(f"{root}/{path} is not there")
+            with store.ledger.transaction():
+                self._versions.set_current(root, path, structs.replace(current, pinned=pinned))
+                store.ledger.audit.note(kind, PERSON, {"paths": [f"{root}/{path}"]}, store.clock())
 
     def undo(self, run: str) -> Undone:
         """Put back what a run changed, where all of it is still as the run left it.

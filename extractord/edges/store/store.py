@@ -175,6 +175,14 @@ class Store:
                     return self._committing.commit(changes, context, self.clock())
             return Committed(outcome=Outcome.CONFLICT, reason="files change all the time")
 
+    @contextmanager
+    def deciding(self, root: str | None = None) -> Iterator[None]:
+        """Hold the lock while a person's decision is read and written; a root named is noticed first."""
+        with self._locked():
+            if root is not None:
+                self._noticing.notice(root, self.roots.survey(root), self.clock())
+            yield
+
     def place(
         self,
         placements: Sequence[Placement],
