@@ -81,19 +81,78 @@ DENIED_SEGMENTS = (
 INDEX = "memory.md"
 """The index, as a skeleton: it is derived from the memories and never written by a run."""
 
+_AGENTS = frozenset(
+    [
+        "claude",
+        "claude-code",
+        "codex",
+        "gemini",
+        "gemini-cli",
+        "qwen",
+        "qwen-code",
+        "opencode",
+        "pi",
+        "copilot",
+        "copilot-cli",
+        "goose",
+        "aider",
+        "cline",
+        "roo",
+        "roocode",
+        "amp",
+        "cursor",
+        "zcode",
+        "crush",
+        "openclaw",
+        "clawdbot",
+        "moltbot",
+        "hermes",
+        "hermes-agent",
+        "kimi",
+        "kimi-cli",
+        "droid",
+        "factory",
+        "warp",
+        "amazonq",
+        "q",
+        "codebuddy",
+        "iflow",
+        "replit",
+        "windsurf",
+        "cascade",
+        "kiro",
+        "junie",
+        "jules",
+        "devin",
+        "zed",
+        "trae",
+        "qoder",
+        "augment",
+        "auggie",
+        "kilo",
+        "kilocode",
+        "grok",
+        "vibe",
+        "mistral-vibe",
+        "continue",
+        "cody",
+        "tabnine",
+        "kode",
+        "forge",
+        "rovodev",
+        "openhands",
+        "agents",
+        "agent",
+    ]
+)
+"""The stems of what agents load: `CLAUDE.md`, and so for each, since the next one does likewise."""
+_AGENT_FILE = re.compile(
+    r"\.?(?P<agent>[a-z-]{1,24}?)(?:[-_.](?:local|override|user|private|global|project))?\.md"
+)
 _INSTRUCTION_FILES = frozenset(
     [
-        "claude.md",
-        "claude.local.md",
-        "agents.md",
-        "agents.override.md",
-        "agent.md",
-        "gemini.md",
-        "qwen.md",
         "skill.md",
         "copilot-instructions.md",
-        "warp.md",
-        "crush.md",
         "soul.md",
         "heartbeat.md",
         "bootstrap.md",
@@ -102,11 +161,14 @@ _INSTRUCTION_FILES = frozenset(
         "user.md",
         "boot.md",
         "conventions.md",
-        "amazonq.md",
-        "codebuddy.md",
-        "iflow.md",
-        "opencode.md",
-        "replit.md",
+        "goosehints.md",
+        "clinerules.md",
+        "cursorrules.md",
+        "windsurfrules.md",
+        "roorules.md",
+        "project_rules.md",
+        "user_rules.md",
+        "augment-guidelines.md",
     ]
 )
 _INSTRUCTION_ENDINGS = (".instructions.md", ".prompt.md", ".chatmode.md", ".agent.md", ".rules.md")
@@ -130,7 +192,12 @@ def floor(segment: str) -> str:
 
 def is_instruction_file(skeleton: str) -> bool:
     """True for the skeleton of a file that some agent loads as instructions."""
-    return skeleton in _INSTRUCTION_FILES or skeleton.endswith(_INSTRUCTION_ENDINGS)
+    agents = _AGENT_FILE.fullmatch(skeleton)
+    return (
+        (agents is not None and agents["agent"] in _AGENTS)
+        or skeleton.removeprefix(".") in _INSTRUCTION_FILES
+        or skeleton.endswith(_INSTRUCTION_ENDINGS)
+    )
 
 
 def is_device(skeleton: str) -> bool:
