@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import signal
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 
 from extractord.config import Settings
 from extractord.core.events import Event, Oversized, RunFinished, Skipped, SourceFound
 from extractord.core.ports import RunRow
 from extractord.core.records import Window
 from extractord.dispatch import Dispatch
+from extractord.edges.signals import signalled
 from extractord.edges.watch import Watch
 from extractord.errors import TranscriptError
 from extractord.heeding import Heeding
@@ -34,23 +33,6 @@ async def serve(settings: Settings, say: Say) -> None:
             await daemon.startup()
             await daemon.main_loop()
             await daemon.shutdown()
-
-
-@contextmanager
-def signalled(stop: asyncio.Event, at_once: asyncio.Event) -> Iterator[None]:
-    """The first SIGTERM or SIGINT sets `stop`, every other one `at_once`, until the block ends."""
-    loop = asyncio.get_running_loop()
-
-    def came() -> None:
-        (at_once if stop.is_set() else stop).set()
-
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, came)
-    try:
-        yield
-    finally:
-        for number in (signal.SIGTERM, signal.SIGINT):
-            loop.remove_signal_handler(number)
 
 
 class Daemon:
@@ -115,19 +97,9 @@ class Daemon:
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._stop.wait(), _TICK_S)
             self._heeding.look()
-            await self._take_up()
+            if self._house.settings.mode != "recall":
+                await self._dispatch.take_up()
             self._offer(await self._house.room.reading.quiet(self._house.clock()))
-
-    async def _take_up(self) -> None:
-        """What other processes left, released or were told to try again."""
-        ledger, accounts, now = self._house.ledger, self._house.extraction.accounts, self._house.clock()
-        if not accounts.reaped(now) and not ledger.was_changed():
-            return
-        for agent, session in ledger.ranges.open_sessions():
-            self._offer(await self._house.room.reading.again(agent, session, now))
-        for window, brief in accounts.to_retry():
-            self._dispatch.offer(window, self._dispatch.due(window), brief)
-        self._dispatch.begin()
 
     def _offer(self, come: Iterable[Come]) -> None:
         for each in come:

@@ -45,6 +45,20 @@ class Dispatch:
             return self._house.clock() + _CLAIMED_WAIT
         return max((row.retry_at for row in rows if row.retry_at), default=None)
 
+    async def take_up(self) -> None:
+        """Offer what other processes left, released or were told to try again."""
+        house, now = self._house, self._house.clock()
+        accounts = house.extraction.accounts
+        if not accounts.reaped(now) and not house.ledger.was_changed():
+            return
+        for agent, session in house.ledger.ranges.open_sessions():
+            for come in await house.room.reading.again(agent, session, now):
+                if isinstance(come, Window):
+                    self.offer(come, self.due(come))
+        for window, brief in accounts.to_retry():
+            self.offer(window, self.due(window), brief)
+        self.begin()
+
     def begin(self) -> None:
         """Begin every run that may be begun now."""
         while (snapshot := self._mailbox.take(self._house.clock())) is not None:

@@ -133,12 +133,8 @@ class Mailbox:
         if not again.window.exchanges:
             self._advance(key, Event.WITHDRAW)
 
-    def next_due(self) -> datetime | None:
-        """When the first of the delayed snapshots may run."""
-        return min((each.not_before for each in self._waiting.values() if each.not_before), default=None)
-
     def stop(self) -> None:
-        """Start nothing more; what waits is still open in the ledger and is found again."""
+        """Start nothing more; what waits is still open in the ledger, and is found at the next start."""
         self._stopped = True
 
     def _advance(self, key: Key, event: Event, waiting: _Waiting | None = None) -> None:
