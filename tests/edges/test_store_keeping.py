@@ -166,3 +166,38 @@ def test_what_is_purged_and_pinned_waits_for_the_lock(house: House) -> None:
                 decide()
     assert keeping.history(SHOP_ROOT, "deploys.md") != ()
     assert not house.ledger.versions.current(SHOP_ROOT)["tabs.md"].pinned
+
+
+def test_a_pin_outlives_whatever_a_person_puts_in_its_place(house: House) -> None:
+    keeping, reviewing = Keeping(house.store), Reviewing(house.store)
+    words = "Deploys happen on Mondays"
+    first = house.project.files["deploys.md"]
+    change = house.change(PROJECT, "deploys.md", fact("deploys", words), Evidence(entry="e9", quote=words))
+    house.commit([change], said("e9", words), mode="ask")
+    made = house.change(PROJECT, "tabs.md", fact("tabs", words), Evidence(entry="e9", quote=words))
+    context = house.context(said("e9", words))
+    house.store.commit([made], context)
+
+    def pinned(path: str) -> bool:
+        return house.ledger.versions.current(SHOP_ROOT)[path].pinned
+
+    for path in ("deploys.md", "tabs.md"):
+        keeping.pin(SHOP_ROOT, path, pinned=True)
+    with pytest.raises(UsageError, match="is pinned"):
+        reviewing.accept(house.ledger.versions.held()[0])
+    keeping.edit(
+        SHOP_ROOT, "deploys.md", house.project.files["deploys.md"], fact("deploys", "Mine"), attended=True
+    )
+    assert pinned("deploys.md")
+    keeping.restore(SHOP_ROOT, "deploys.md", digest(first), attended=True)
+    assert pinned("deploys.md")
+    house.project.put("deploys.md", fact("deploys", "By hand").encode())
+    reviewing.confirm(SHOP_ROOT, "deploys.md", digest(house.project.files["deploys.md"]))
+    assert pinned("deploys.md")
+    assert keeping.undo(context.run).conflicts == ()
+    assert pinned("tabs.md")
+    keeping.pin(SHOP_ROOT, "tabs.md", pinned=False)
+    keeping.edit(
+        SHOP_ROOT, "tabs.md", house.project.files["tabs.md"], fact("tabs", "Mine too"), attended=True
+    )
+    assert not pinned("tabs.md")

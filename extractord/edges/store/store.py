@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
+
+from msgspec import structs
 
 from extractord.core.changeset import INDEX
 from extractord.core.foreign import objection
@@ -203,6 +206,7 @@ class Store:
             for one in placements:
                 if self.roots.raw(one.root, one.path) != one.before:
                     raise ConflictError(f"{one.root}/{one.path} changed meanwhile; nothing was written")
+            placements = [self._still_pinned(one) for one in placements]
             files = [f"{one.root}/{one.path}" for one in placements]
 
             def also() -> None:
@@ -212,6 +216,13 @@ class Store:
 
             self._placing.carry_out(by, placements, now, also)
             self.burying.register(stones)
+
+    def _still_pinned(self, one: Placement) -> Placement:
+        """What a person pinned stays so, whatever they put in its place."""
+        known = self.ledger.versions.current(one.root).get(one.path)
+        if known is None or one.current is None:
+            return one
+        return replace(one, current=structs.replace(one.current, pinned=known.pinned))
 
     def move(self, old: str, new: str, project: Project) -> None:
         """Give a project's root another name, with all that is known of it.
