@@ -17,6 +17,7 @@ from extractord.core.numerals import numbers
 from extractord.core.quotes import MARK, Heard, Passage, plain
 from extractord.core.reading_words import Reading, read_words
 from extractord.core.records import Entry, Origin, Role, Shown
+from extractord.core.sentences import orders
 from extractord.core.words import Span, pasted, prose
 from extractord.policy.requests import Trust
 
@@ -25,6 +26,8 @@ _LINK = re.compile(r"<?[a-z][a-z0-9+.-]{1,20}://\S+", re.IGNORECASE)
 _NOT_TYPED = re.compile(r"[^\s*-]")
 """What stands between lines of prose is the person's too where it is nothing but links."""
 _RANKS = (Trust.STATED, Trust.INFERRED, Trust.UNTRUSTED)
+_LEAST_WEIGHT = 4
+"""Two words: a spaced word weighs two, a pair of characters of an unspaced script one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +63,25 @@ class WindowWords:
     stems: Mapping[str, Trust]
     runs: Mapping[str, Trust]
     said: Mapping[Trust, Said]
+    foreign: frozenset[str]
+    """Stems that occur in untrusted text, whoever else has them."""
+    in_order: Mapping[Trust, str]
+    """All stems of one trust in source order, stop words left out, a space around each.
+
+    Sentences are apart, but in untrusted text, where a stop may have been put in.
+    """
+
+    def trust_in_order(self, stems: Sequence[str]) -> Trust | None:
+        """The best trust at which untrusted text's stems stand in this order, nothing between them.
+
+        None where untrusted text does not have them so, or where they are fewer than two words.
+        """
+        if sum(_weight(stem) for stem in stems) < _LEAST_WEIGHT:
+            return None
+        key = f" {' '.join(stems)} "
+        if key not in self.in_order[Trust.UNTRUSTED]:
+            return None
+        return next(trust for trust in _RANKS if key in self.in_order[trust])
 
     def trust_of(self, identifier: Identifier) -> Trust | None:
         """The best trust at which an identifier occurs; None where it occurs nowhere.
@@ -83,6 +105,8 @@ def index_words(shown: Sequence[Shown]) -> WindowWords:
     entries: dict[str, Heard] = {}
     stems: dict[str, Trust] = {}
     runs: dict[str, Trust] = {}
+    foreign: set[str] = set()
+    in_order: dict[Trust, list[str]] = {trust: [] for trust in _RANKS}
     parts: dict[Trust, list[tuple[int, str, date | None]]] = {trust: [] for trust in _RANKS}
     for order, entry in enumerate(shown):
         passages: list[Passage] = []
@@ -92,10 +116,22 @@ def index_words(shown: Sequence[Shown]) -> WindowWords:
             if entry.entry.role is Role.ASSISTANT and trust is Trust.INFERRED:
                 echo = frozenset(run for run in reading.runs if run and runs.get(run) is Trust.UNTRUSTED)
             _note(reading, trust, echo, stems, runs)
+            if trust is Trust.UNTRUSTED:
+                foreign |= reading.content
+                in_order[trust].append(f" {' '.join(stem for stem in reading.stems if stem)} ")
+            else:
+                in_order[trust].append(orders(text))
             passages.append(Passage(plain(text), trust, echo))
             parts[trust].append((order, text, Heard(entry, ()).said_on))
         entries[entry.label] = Heard(entry, tuple(passages))
-    return WindowWords(entries, stems, runs, {trust: _said(parts[trust]) for trust in _RANKS})
+    return WindowWords(
+        entries,
+        stems,
+        runs,
+        {trust: _said(parts[trust]) for trust in _RANKS},
+        frozenset(foreign),
+        {trust: "\0".join(in_order[trust]) for trust in _RANKS},
+    )
 
 
 def find(text: str, identifier: Identifier) -> int | None:
@@ -129,6 +165,10 @@ def _ends(text: str, end: int, identifier: Identifier) -> bool:
     if after == "/":
         return not command
     return not (_is_word(after) or (after in _JOINING and _is_word(following)))
+
+
+def _weight(stem: str) -> int:
+    return 1 if is_unspaced(stem[0]) else 2
 
 
 def _is_word(character: str) -> bool:

@@ -22,6 +22,8 @@ class Kind(StrEnum):
     """Several words in backticks, or a line of a code block."""
     NUMBER = "number"
     DATE = "date"
+    COMPOUND = "compound"
+    """Plain words joined by hyphens."""
     WORD = "word"
     """A path, a version, a word with a digit, `_`, `/`, an inner dot or capital."""
 
@@ -69,6 +71,7 @@ _OPTION = re.compile(r"--[a-z][\w-]+(?:=.*)?")
 _INNER_CAPITAL = re.compile(r"\w+?[A-ZÀ-ÖØ-Þ]")
 _INNER_HYPHEN = re.compile(r"(?<=\w)-(?=\w)")
 _INNER_DOT = re.compile(r"\w\.\w")
+_COMPOUND = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)+")
 _SHORT_FLAG = re.compile(r"(?<![^\s`])-[A-Za-z]{0,8}[A-Z][A-Za-z]{0,8}(?!\w)")
 _CAPITAL_MARK = "\ue000"
 
@@ -92,6 +95,11 @@ def identifiers(text: str) -> tuple[Identifier, ...]:
 def apart(identifier: Identifier) -> Identifier:
     """The same with spaces for inner hyphens: `node-20` may have been said as `node 20`."""
     return replace(identifier, key=_INNER_HYPHEN.sub(" ", identifier.key))
+
+
+def together(identifier: Identifier) -> Identifier:
+    """The same without inner hyphens: `re-run` may have been said as `rerun`."""
+    return replace(identifier, key=_INNER_HYPHEN.sub("", identifier.key))
 
 
 def _all(text: str) -> Iterator[Identifier]:
@@ -145,7 +153,9 @@ def _token(token: str) -> Identifier | None:
         return Identifier(Kind.NUMBER, token, token, values=readings(measured.group(1)))
     if "@" in token or (_is_host(token) and token not in _ABBREVIATIONS):
         return Identifier(Kind.ADDRESS, token, token)
-    return Identifier(Kind.WORD, token, token) if _is_odd(token) else None
+    if _is_odd(token):
+        return Identifier(Kind.WORD, token, token)
+    return Identifier(Kind.COMPOUND, token, token) if _COMPOUND.fullmatch(token) else None
 
 
 def _is_odd(token: str) -> bool:

@@ -2,32 +2,21 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from extractord.core.attribution import WindowWords, find, index_words
-from extractord.core.dates import Day, days_said, is_said
-from extractord.core.identifiers import Identifier, Kind, apart, identifiers, searchable
-from extractord.core.memory import Memory, parse
+from extractord.core.dates import Day, is_said
+from extractord.core.facts import NOTHING, Fact, take_apart
+from extractord.core.identifiers import Identifier, Kind, apart, searchable, together
+from extractord.core.majorities import Opinion, Whose, best, of_addition, of_fact, of_nobody, of_sentence
 from extractord.core.numerals import numbers
 from extractord.core.quotes import Citation, cite
 from extractord.core.reading_words import read_words
 from extractord.core.records import Change, Shown
 from extractord.core.relative_dates import relative_days
 from extractord.policy.requests import Trust
-
-_LEAST_KNOWN = 6
-"""One in so many of a fact's words has to occur in the session at all."""
-_KEY = re.compile(
-    r"^[ \t]*(?:name|description|type|metadata|tags|aliases|date|created|updated):[ \t]*", re.MULTILINE
-)
-"""Any other key says something, as its value does."""
-_UNSPOKEN = re.compile(
-    r"^(?:---[ \t]*|metadata:[ \t]*|[ \t]*type:[ \t]*(?:user|feedback|project|reference)[ \t]*)$",
-    re.MULTILINE,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,22 +31,6 @@ class Finding:
     """`agent session entry` of each entry cited, in the order of the evidence."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Fact:
-    """A memory's text as it is attributed."""
-
-    content: frozenset[str]
-    runs: tuple[str, ...]
-    names: tuple[Identifier, ...]
-    text: str
-    """All of it, searchable."""
-    numbers: frozenset[str]
-    days: frozenset[Day]
-
-
-_NOTHING = _Fact(frozenset(), (), (), "", frozenset(), frozenset())
-
-
 def assess(
     change: Change,
     shown: Sequence[Shown] | WindowWords,
@@ -70,10 +43,11 @@ def assess(
     the memory's text as it stands, without our stamps; its words count as `before_trust`, as
     `inferred` where nobody knows. The result is never above `stated`, and never raises.
 
-    It is the lowest of the lowest origin cited and of the attribution of the fact's words
-    (DESIGN §5). What it cannot see: a negation put in or left out, honest words put together to
-    a lie, synonyms and other languages (such words occur nowhere and are no one's; five in six
-    of them may be), and a plausible lie in the person's own words.
+    It is the lowest of the lowest origin cited and of the attribution of the fact's words, as a
+    whole and sentence by sentence; of an edit also of what it adds (DESIGN §5). What it cannot
+    see: a negation put in or left out, honest words put together to a lie, a sentence of which
+    half is the person's and half a page's, synonyms and other languages (such words occur nowhere
+    and are no one's; half of them may be), and a plausible lie in the person's own words.
     """
     window = shown if isinstance(shown, WindowWords) else index_words(shown)
     citation = cite(window.entries, change.evidence)
@@ -87,12 +61,12 @@ def assess(
     )
     if citation.trust is Trust.UNTRUSTED:
         return finding
-    old = _NOTHING if before is None else _take_apart(before, change.path)
+    old = NOTHING if before is None else take_apart(before, change.path)
     old_trust = Trust.INFERRED if before_trust is None else min(before_trust, Trust.STATED)
     opinions = (
         _removed(old, before, citation)
         if change.text is None
-        else _attributed(_take_apart(change.text, change.path), window, citation, old, old_trust)
+        else _attributed(take_apart(change.text, change.path), window, citation, old, old_trust)
     )
     for trust, reason in opinions:
         if trust < finding.trust:
@@ -102,10 +76,7 @@ def assess(
     return finding
 
 
-_Opinion = tuple[Trust, str]
-
-
-def _removed(old: _Fact, before: str | None, citation: Citation) -> Iterator[_Opinion]:
+def _removed(old: Fact, before: str | None, citation: Citation) -> Iterator[Opinion]:
     """A removal has no words of its own: its quotes have to speak of what goes."""
     if before is not None and not _speaks_of(citation, old, old.content):
         yield (
@@ -115,45 +86,29 @@ def _removed(old: _Fact, before: str | None, citation: Citation) -> Iterator[_Op
 
 
 def _attributed(
-    new: _Fact, window: WindowWords, citation: Citation, old: _Fact, old_trust: Trust
-) -> Iterator[_Opinion]:
+    new: Fact, window: WindowWords, citation: Citation, old: Fact, old_trust: Trust
+) -> Iterator[Opinion]:
+    def whose(stem: str) -> Trust | None:
+        return best(window.stems.get(stem), old_trust if stem in old.content else None)
+
     added = new.content - old.content
-    yield _by_majority(
-        [
-            (stem, _best(window.stems.get(stem), old_trust if stem in old.content else None))
-            for stem in new.content
-        ]
-    )
-    if old is not _NOTHING and added:
-        yield _by_majority([(stem, window.stems.get(stem)) for stem in added])
+    yield of_fact(new.content, whose)
+    yield of_nobody(new.spoken, whose)
+    if old is not NOTHING and added:
+        yield of_fact(added, window.stems.get)
+        yield of_nobody(added & new.spoken, window.stems.get)
     if not _speaks_of(citation, new, added or new.content):
         yield Trust.INFERRED, "The quotes share no word with the fact: quote where the person says it."
     yield from _by_runs(new, window, old)
-    yield from (_by_name(name, window, citation, old, old_trust) for name in new.names)
+    yield from _by_sentences(new, window, whose, old, old_trust)
+    for name in new.names:
+        if name.kind is Kind.COMPOUND:
+            yield _by_compound(name, window, whose, old, old_trust)
+        else:
+            yield _by_name(name, window, citation, old, old_trust)
 
 
-def _by_majority(stems: Sequence[tuple[str, Trust | None]]) -> _Opinion:
-    known = [trust for _, trust in stems if trust is not None]
-    if not known or len(known) * _LEAST_KNOWN < len(stems):
-        return (
-            Trust.UNTRUSTED,
-            "Hardly a word of it occurs in the session: keep the words that were said.",
-        )
-    if 2 * sum(trust >= Trust.STATED for trust in known) >= len(known):
-        return Trust.STATED, ""
-    foreign = _listed(stem for stem, trust in stems if trust is not None and trust < Trust.STATED)
-    if 2 * sum(trust >= Trust.INFERRED for trust in known) >= len(known):
-        return (
-            Trust.INFERRED,
-            f"Most of its words are the agent's ({foreign}): keep to the person's words.",
-        )
-    return (
-        Trust.UNTRUSTED,
-        f"Most of its words are tool output's, a page's or a paste's ({foreign}): keep to the person's.",
-    )
-
-
-def _by_runs(new: _Fact, window: WindowWords, old: _Fact) -> Iterator[_Opinion]:
+def _by_runs(new: Fact, window: WindowWords, old: Fact) -> Iterator[Opinion]:
     kept = frozenset(old.runs)
     for run in new.runs:
         if run not in kept and window.runs.get(run) is Trust.UNTRUSTED:
@@ -164,18 +119,53 @@ def _by_runs(new: _Fact, window: WindowWords, old: _Fact) -> Iterator[_Opinion]:
             return
 
 
+def _by_sentences(
+    new: Fact, window: WindowWords, whose: Whose, old: Fact, old_trust: Trust
+) -> Iterator[Opinion]:
+    """Each sentence by itself, but those that the memory being edited has already."""
+    kept = frozenset(old.sentences)
+    for sentence in new.sentences:
+        if sentence not in kept:
+            in_old = old_trust if old.says(sentence) else None
+            yield of_sentence(sentence, whose, window, in_old)
+            yield of_addition((stem for stem in sentence if stem not in old.content), whose)
+    yield from (of_addition(label, whose) for label in new.labels if label not in old.labels)
+
+
+def _by_compound(name: Identifier, window: WindowWords, whose: Whose, old: Fact, old_trust: Trust) -> Opinion:
+    """Words joined by hyphens: the person's where the whole is, or every word; else its source's.
+
+    One that occurs nowhere as a whole is a tool's if one of its words is.
+    """
+    parts = [whose(stem) for stem in read_words(name.key).content]
+    if all(part is not None and part >= Trust.STATED for part in parts):
+        return Trust.STATED, ""
+    trust: Trust | None = None
+    for form in (name, apart(name), together(name)):
+        trust = best(trust, _occurring(form, window, old, old_trust))
+    if trust is None and Trust.UNTRUSTED in parts:
+        trust = Trust.UNTRUSTED
+    if trust is None and all(part is None for part in parts):
+        return Trust.INFERRED, f"`{name.written}` occurs nowhere in the session: leave it out."
+    return (Trust.STATED, "") if trust is None else _from(name, trust)
+
+
 def _by_name(
-    name: Identifier, window: WindowWords, citation: Citation, old: _Fact, old_trust: Trust
-) -> _Opinion:
+    name: Identifier, window: WindowWords, citation: Citation, old: Fact, old_trust: Trust
+) -> Opinion:
     trust = _occurring(name, window, old, old_trust)
     if name.kind is Kind.DATE:
-        trust = _best(trust, _by_reckoning(name, citation))
+        trust = best(trust, _by_reckoning(name, citation))
     if trust is None and name.kind is Kind.WORD:
         trust = _occurring(apart(name), window, old, old_trust)
+    if trust is None:
+        how = "quote the words that give it, or leave" if name.kind is Kind.DATE else "leave"
+        return Trust.UNTRUSTED, f"`{name.written}` occurs nowhere in the session: {how} it out."
+    return _from(name, trust)
+
+
+def _from(name: Identifier, trust: Trust) -> Opinion:
     match trust:
-        case None:
-            how = "quote the words that give it, or leave" if name.kind is Kind.DATE else "leave"
-            return Trust.UNTRUSTED, f"`{name.written}` occurs nowhere in the session: {how} it out."
         case Trust.UNTRUSTED:
             return (
                 trust,
@@ -187,8 +177,8 @@ def _by_name(
             return trust, ""
 
 
-def _occurring(name: Identifier, window: WindowWords, old: _Fact, old_trust: Trust) -> Trust | None:
-    return _best(window.trust_of(name), old_trust if _holds(old, name) else None)
+def _occurring(name: Identifier, window: WindowWords, old: Fact, old_trust: Trust) -> Trust | None:
+    return best(window.trust_of(name), old_trust if old.holds(name) else None)
 
 
 def _by_reckoning(name: Identifier, citation: Citation) -> Trust | None:
@@ -200,19 +190,11 @@ def _by_reckoning(name: Identifier, citation: Citation) -> Trust | None:
             continue
         said: set[Day] = {(day.year, day.month, day.day) for day in (on, *relative_days(quote, on))}
         if any(is_said(day, said) for day in name.days):
-            found = _best(found, citation.trust)
+            found = best(found, citation.trust)
     return found
 
 
-def _holds(fact: _Fact, name: Identifier) -> bool:
-    return (
-        find(fact.text, name) is not None
-        or bool(name.values & fact.numbers)
-        or any(is_said(day, fact.days) for day in name.days)
-    )
-
-
-def _speaks_of(citation: Citation, fact: _Fact, stems: frozenset[str]) -> bool:
+def _speaks_of(citation: Citation, fact: Fact, stems: frozenset[str]) -> bool:
     """True if a quote shares a content word or an identifier with the fact, or the fact has none."""
     if not stems and not fact.names:
         return True
@@ -223,36 +205,3 @@ def _speaks_of(citation: Citation, fact: _Fact, stems: frozenset[str]) -> bool:
         if any(find(text, name) is not None or name.values & values for name in fact.names):
             return True
     return False
-
-
-def _take_apart(text: str, path: str) -> _Fact:
-    """All that a reader of the memory sees: values of its front matter, its body, its names."""
-    memory = parse(text)
-    body = memory.body if isinstance(memory, Memory) else text
-    name = memory.name if isinstance(memory, Memory) else ""
-    header = text[: len(text) - len(body)]
-    head = _KEY.sub("", _UNSPOKEN.sub("", header.replace(f"\nname: {name}\n", "\n", 1)))
-    spoken = f"{head}\n{body}"
-    labels = f"{name} {path.removesuffix('.md')}".translate(_PARTED)
-    readings = [read_words(part) for part in (head, body, labels)]
-    return _Fact(
-        content=frozenset().union(*(reading.content for reading in readings)),
-        runs=tuple(run for reading in readings for run in reading.runs if run is not None),
-        names=identifiers(f"{spoken}\n{_HYPHEN.sub(' ', name)}"),
-        text=searchable(spoken),
-        numbers=numbers(spoken),
-        days=days_said(spoken, None),
-    )
-
-
-_HYPHEN = re.compile(r"(?<!\d)-|-(?!\d)")
-"""Those that part words; a date keeps its own."""
-_PARTED = str.maketrans("-_/.", "    ")
-
-
-def _best(one: Trust | None, other: Trust | None) -> Trust | None:
-    return max((trust for trust in (one, other) if trust is not None), default=None)
-
-
-def _listed(stems: Iterable[str]) -> str:
-    return ", ".join(f"{stem}…" for stem in sorted(stems)[:5])
