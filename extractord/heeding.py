@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
 
 from extractord.config import Settings
+from extractord.core.survey import place_of
 from extractord.edges.store import Store
 from extractord.errors import ConflictError, StoreError
 
@@ -24,9 +25,12 @@ class Heeding:
         self._every = timedelta(seconds=settings.run.rescan_s)
         self._due = self._expiry = clock()
         self._said: set[str] = set()
+        self._unheard: set[str] = set()
+        """What an agent wrote, and the store could not be told: it was busy."""
 
     def look(self) -> None:
         """Where it is time, look at every root: a root that cannot be used is said once, the others go on."""
+        self.witness(())
         now = self._clock()
         if now < self._due:
             return
@@ -57,11 +61,17 @@ class Heeding:
             self._say(f"let go of {gone.versions:,} old versions and {gone.audit_rows:,} rows of the audit")
 
     def witness(self, places: Iterable[str]) -> None:
-        """A transcript shows that an agent wrote these files below <memory>."""
-        places = tuple(places)
-        if not places:
-            return
-        try:
-            self._store.witness(places)
-        except StoreError as error:
-            self._say(str(error))
+        """A transcript shows that an agent wrote these files below <memory>.
+
+        Where another process writes there, the store is told at the next look.
+        """
+        self._unheard.update(places)
+        for root in sorted({place_of(place)[0] for place in self._unheard}):
+            there = {place for place in self._unheard if place_of(place)[0] == root}
+            try:
+                self._store.witness(there)
+            except ConflictError:
+                return
+            except StoreError as error:
+                self._say(str(error))
+            self._unheard -= there
