@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import html
 import re
 import unicodedata
-from urllib.parse import unquote
 
 from extractord.policy.cases import FILE, content, edit, memory, write
 from extractord.policy.characters import IGNORABLE, named, shown
 from extractord.policy.header import TYPES, read_header, split
+from extractord.policy.rendered import as_rendered
 from extractord.policy.requests import Edit
 from extractord.policy.rules import Place, Question, Rule, count_matches, each_place, in_result
 from extractord.policy.secret import find_secrets
@@ -17,7 +16,6 @@ from extractord.policy.secret import find_secrets
 _CONTROL = re.compile(
     "[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f-\\x9f\u2028\u2029\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]|\\r(?!\\n)"
 )
-_MARKUP = re.compile(r"\\(?=[!-/:-@\[-`{-~])|[*`]")
 _JOINERS = frozenset("\u200c\u200d")
 _EMOJI_SELECTOR = "\ufe0f"
 _JOINING_SCRIPTS = re.compile("[\u0600-\u08ff\u0900-\u0dff\u1000-\u109f\u1780-\u17ff\u1800-\u18af]")
@@ -77,15 +75,10 @@ def _is_emoji(char: str) -> bool:
 def _secret(text: str) -> str | None:
     for hit in find_secrets(text):
         return f"Line {_line(text, hit.start)} holds a secret ({hit.rule})"
-    plain = _as_rendered(text)
+    plain = as_rendered(text)
     for hit in find_secrets(plain) if plain != text else ():
         return f"Without its escapes and marks the text holds a secret ({hit.rule})"
     return None
-
-
-def _as_rendered(text: str) -> str:
-    """The text as a page shows it: entities, escapes and emphasis of Markdown, percent signs undone."""
-    return unquote(html.unescape(_MARKUP.sub("", text)))
 
 
 def _secret_name(place: Place, question: Question) -> str | None:

@@ -20,7 +20,29 @@ DIRECTIVES = tuple(
         (
             r"\b(?:from now on|henceforth|in (?:all |every )?future (?:sessions?|conversations?|chats?)"
             r"|at the start of (?:each|every) (?:session|conversation))\b[^.]{0,80}"
-            r"\b(?:run|execute|install|curl|wget|send|post|upload|fetch|download|eval|trust|obey)\b"
+            r"\b(?:runs?|executes?|installs?|curl|wget|sends?|posts?|uploads?|fetch(?:es)?|downloads?|eval|trusts?"
+            r"|obeys?)\b"
+        ),
+        (
+            r"\b(?:ignore|disregard|forget|override) (?:everything|anything|whatever|all)\b[^.]{0,30}"
+            r"\b(?:above|before|previously|earlier|so far)\b"
+        ),
+        (
+            r"\b(?:ignore|disregard|forget|override)\b[^.]{0,30}"
+            r"\b(?:instructions?|prompts?|rules?|messages?|guidelines?|directions?)\b[^.;]{0,20}"
+            r"\b(?:above|before|earlier|previously|so far|you (?:were|have been) (?:given|told)|you got)\b"
+        ),
+        (
+            r"\b(?:whenever|every time|each time|as soon as|when) you (?:start|begin|open|wake|resume|load)\b"
+            r"[^.]{0,60}\b(?:run|execute|install|fetch|send|download)\b"
+        ),
+        (
+            r"\bapproval[ -]?(?:policy|mode)\b[^.]{0,20}\b(?:never|yolo|full[ -]auto|auto)\b"
+            r"|\bdanger[ -]full[ -]access\b|--yolo\b|--full-auto\b|--dangerously[a-z-]{1,60}"
+        ),
+        (
+            r"\bwithout (?:asking|telling|informing|notifying|consulting) (?:me|the (?:user|person|human"
+            r"|operator|developer))\b"
         ),
         (
             r"\b(?:auto[- ]?(?:approve|accept|confirm)|yolo mode|dangerously[- ]skip[- ]permissions"
@@ -97,6 +119,16 @@ DIRECTIVES = tuple(
         ),
         r"(?:从现在(?:开始|起)|從現在(?:開始|起)|今后|以后)[^。]{0,20}(?:执行|运行|安装|发送|上传|下载|執行|安裝)",
         r"(?:不要|别|切勿)(?:告诉|通知|告知)(?:用户|使用者)|(?:无需|不用|不要)(?:询问|征求|确认)(?:用户|即可|就)",
+        # Korean
+        (
+            r"(?:이전|앞선|앞의|위의|위에|지금까지|기존|모든)[^.]{0,12}(?:지시|명령|규칙|프롬프트|지침)"
+            r"[^.]{0,12}(?:무시|잊)"
+        ),
+        r"(?:앞으로|지금부터|이제부터)[^.]{0,30}(?:실행|설치|전송|업로드|다운로드)",
+        (
+            r"사용자에게[^.]{0,16}(?:말하지|알리지|묻지)"
+            r"|(?:확인|허락|승인)[^.]{0,4} ?없이[^.]{0,16}(?:실행|승인)"
+        ),
         # Japanese
         (
             r"(?:これまで|今まで|以前|上記|前)の[^。]{0,12}(?:指示|命令|ルール|プロンプト|指令)"
