@@ -170,7 +170,7 @@ class Family:
             case Container.ROWS:
                 await self._read_rows(path, reader, cut)
                 return True
-        if fed and reader.session is None and reader.unknown.total() >= fed:
+        if fed and reader.session is None and reader.unknown.total() * 2 >= fed:
             raise TranscriptError(
                 f"{path}: nothing in it is a record of {self.source.agent}; name its agent, or remove it"
             )
