@@ -90,3 +90,84 @@ def test_what_is_taken_and_not_as_expected_is_put_back(folder: Folder, place: Pa
     assert not replaced(here, ".tmp-3", "a.md", b"theirs")
     assert replaced(here, ".tmp-3", "a.md", None)
     assert os.listdir(place).count("a.md") == 1
+
+
+class Racing:
+    """Somebody who acts between two steps of a swap: where the bytes are looked at once out of reach."""
+
+    def __init__(self, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.acts: list[Callable[[], None]] = []
+        opened = os.open
+
+        def open_(path: object, *rest: object, **more: object) -> int:
+            if str(path).startswith(".tmp-") and more.get("dir_fd") is not None and self.acts:
+                self.acts.pop(0)()
+            return opened(path, *rest, **more)  # type: ignore[arg-type]
+
+        monkeypatch.setattr(os, "open", open_)
+        self.place = place
+
+    def puts(self, text: bytes) -> Callable[[], None]:
+        """Another file takes the name, as editors do."""
+
+        def act() -> None:
+            (self.place / "new").write_bytes(text)
+            (self.place / "new").replace(self.place / "a.md")
+
+        return act
+
+
+def nothing() -> None:
+    """Nobody does anything."""
+
+
+def fails() -> None:
+    raise OSError(5, "Input/output error")
+
+
+@pytest.fixture
+def racing(place: Path, folder: Folder, monkeypatch: pytest.MonkeyPatch) -> Racing:
+    (place / "a.md").write_bytes(b"theirs")
+    (place / ".tmp-1").write_bytes(b"ours")
+    if not exchange(folder.fileno(), "a.md", ".tmp-1"):
+        pytest.skip("this file system cannot let names trade places")
+    exchange(folder.fileno(), "a.md", ".tmp-1")
+    return Racing(place, monkeypatch)
+
+
+def test_what_cannot_be_looked_at_goes_back(folder: Folder, place: Path, racing: Racing) -> None:
+    racing.acts = [nothing, fails]
+    with pytest.raises(OSError, match="Input/output"):
+        replaced(folder.fileno(), ".tmp-1", "a.md", b"other")
+    assert listed(place) == {"a.md": b"theirs", ".tmp-1": b"ours"}
+    racing.acts = [fails]
+    with pytest.raises(OSError, match="Input/output"):
+        taken(folder.fileno(), "a.md", ".tmp-2", b"other")
+    assert listed(place) == {"a.md": b"theirs", ".tmp-1": b"ours"}
+
+
+def test_what_was_written_anew_meanwhile_stays_and_what_it_displaced_is_named(
+    folder: Folder, place: Path, racing: Racing
+) -> None:
+    racing.acts = [nothing, racing.puts(b"newest")]
+    with pytest.raises(StoreError, match=r"kept beside it as a\.md\.displaced-") as raised:
+        replaced(folder.fileno(), ".tmp-1", "a.md", b"other")
+    kept = str(raised.value).rpartition(" ")[2]
+    assert listed(place) == {"a.md": b"newest", kept: b"theirs"}
+    (place / kept).unlink()
+    racing.acts = [racing.puts(b"even newer")]
+    with pytest.raises(StoreError, match="kept beside it") as raised:
+        taken(folder.fileno(), "a.md", ".tmp-2", b"other")
+    kept = str(raised.value).rpartition(" ")[2]
+    assert listed(place) == {"a.md": b"even newer", kept: b"newest"}
+    folder.sweep()
+    assert folder.names() == ("a.md",)
+    assert (place / kept).exists()
+
+
+def test_what_was_removed_meanwhile_is_there_again_with_its_last_words(
+    folder: Folder, place: Path, racing: Racing
+) -> None:
+    racing.acts = [nothing, (place / "a.md").unlink]
+    assert not replaced(folder.fileno(), ".tmp-1", "a.md", b"other")
+    assert listed(place) == {"a.md": b"theirs"}
