@@ -6,6 +6,7 @@ import sys
 from collections.abc import Mapping
 
 from extractord.config import platform_surroundings
+from extractord.edges.store.noticing import PERSON, UNATTENDED
 
 _AGENTS: Mapping[str, tuple[str, ...]] = {
     "Claude Code": ("CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SESSION_ID"),
@@ -38,3 +39,8 @@ def unattended() -> str:
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         return "this is no terminal, and what is kept is a person's to accept"
     return ""
+
+
+def decider() -> str:
+    """Return who decides here: a person, or nobody who could confirm anything."""
+    return UNATTENDED if unattended() else PERSON

@@ -8,7 +8,7 @@ from typing import Annotated
 import msgspec
 from cyclopts import Parameter
 
-from extractord.cli.attended import unattended
+from extractord.cli.attended import decider
 from extractord.cli.choosing import chosen, one_of, rows_of
 from extractord.cli.looking import looked_at
 from extractord.cli.writing import diff, edited, printable
@@ -70,12 +70,12 @@ def restore(memory: Which, version: str, *, project: Project = None, json: Json 
     settings = load_settings()
     with storeroom(settings, to_stderr) as room:
         root, path = _meant(settings, room.store, memory, project)
-        keeping = Keeping(room.store)
+        keeping = Keeping(room.store, decider())
         known = {each.sha256 for each in keeping.history(root, path) if each.sha256 is not None}
         wanted = [sha for sha in sorted(known) if sha.startswith(version.lower())]
         if len(wanted) != 1 or not version:
             raise UsageError(f"no version of {root}/{path}, or more than one, begins with {version!r}")
-        keeping.restore(root, path, wanted[0], attended=not unattended())
+        keeping.restore(root, path, wanted[0])
     _done("restored", root, path, json=json, version=wanted[0])
 
 
@@ -92,7 +92,7 @@ def edit(memory: Which, *, project: Project = None, json: Json = False) -> None:
         if text == before:
             print("nothing was changed")
             return
-        Keeping(room.store).edit(root, path, raw, text, attended=not unattended())
+        Keeping(room.store, decider()).edit(root, path, raw, text)
     against = objection(root, path, text)
     if against:
         to_stderr(f"kept as you wrote it, though the law objects: {printable(against)}")
@@ -116,12 +116,11 @@ def forget(
     settings = load_settings()
     with storeroom(settings, to_stderr) as room:
         root, path = _meant(settings, room.store, memory, project)
-        keeping = Keeping(room.store)
-        there = room.store.roots.raw(root, path) is not None
-        if there:
+        keeping = Keeping(room.store, decider())
+        if room.store.roots.raw(root, path) is not None or path in room.ledger.versions.current(root):
             keeping.forget(root, path)
         elif not purge:
-            raise UsageError(f"{root}/{path} is not there any more; --purge erases its history")
+            raise UsageError(f"{root}/{path} was forgotten before; --purge erases its history")
         if purge:
             keeping.purge(root, path)
     _done("forgotten, with its history" if purge else "forgotten", root, path, json=json)
@@ -144,7 +143,7 @@ def pin(
     settings = load_settings()
     with storeroom(settings, to_stderr) as room:
         root, path = _meant(settings, room.store, memory, project)
-        Keeping(room.store).pin(root, path, pinned=not undo)
+        Keeping(room.store, decider()).pin(root, path, pinned=not undo)
     _done("unpinned" if undo else "pinned", root, path, json=json)
 
 

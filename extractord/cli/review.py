@@ -11,7 +11,7 @@ from typing import Annotated
 import msgspec
 from cyclopts import App, Parameter
 
-from extractord.cli.attended import unattended
+from extractord.cli.attended import decider, unattended
 from extractord.cli.looking import looked_at
 from extractord.cli.writing import diff, edited, key, printable
 from extractord.config import load_settings
@@ -179,16 +179,16 @@ def _edit(store: Store, each: Waits) -> None:
             case (root, row):
                 raw = store.roots.raw(root, row.path) or b""
                 text = stack.enter_context(edited(unstamp(decode(row.path, raw)), row.path))
-                Keeping(store).edit(root, row.path, raw, text, attended=True)
+                Keeping(store).edit(root, row.path, raw, text)
                 _say("accepted", (f"{root}/{row.path}",))
 
 
 def _reject(store: Store, each: Waits) -> None:
     match each:
         case Held():
-            _say("rejected", Reviewing(store).reject(each))
+            _say("rejected", Reviewing(store, decider()).reject(each))
         case (root, row):
-            Keeping(store).forget(root, row.path)
+            Keeping(store, decider()).forget(root, row.path)
             _say("rejected and removed", (f"{root}/{row.path}",))
 
 

@@ -7,6 +7,7 @@ from typing import Annotated
 import msgspec
 from cyclopts import Parameter
 
+from extractord.cli.attended import decider
 from extractord.cli.runs import find
 from extractord.cli.writing import printable
 from extractord.config import load_settings
@@ -24,7 +25,7 @@ def undo(
 ) -> int:
     """Put back what a run changed, where all of it is still as the run left it."""
     with storeroom(load_settings(), to_stderr) as room:
-        undone = Keeping(room.store).undo(find(room.ledger, run).run)
+        undone = Keeping(room.store, decider()).undo(find(room.ledger, run).run)
     if json:
         print(msgspec.json.encode({"restored": undone.restored, "conflicts": undone.conflicts}).decode())
     for place in () if json else undone.restored:

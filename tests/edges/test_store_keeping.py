@@ -10,6 +10,7 @@ from extractord.core.records import Evidence, Outcome
 from extractord.core.versions import Current
 from extractord.edges.store import Keeping, Reviewing, Undone
 from extractord.edges.store.lock import locked
+from extractord.edges.store.store import PERSON, UNATTENDED
 from extractord.errors import ConflictError, UsageError
 from extractord.policy.requests import Trust
 
@@ -54,13 +55,13 @@ def test_a_version_is_restored_as_confirmed(house: House) -> None:
     keeping = Keeping(house.store)
     first = house.project.files["deploys.md"]
     keeping.forget(SHOP_ROOT, "deploys.md")
-    keeping.restore(SHOP_ROOT, "deploys.md", digest(first), attended=True)
+    keeping.restore(SHOP_ROOT, "deploys.md", digest(first))
     assert house.project.files["deploys.md"] == first
     assert house.ledger.versions.current(SHOP_ROOT)["deploys.md"] == Current(
         sha256=digest(first), trust=Trust.CONFIRMED
     )
     with pytest.raises(UsageError, match="has no version"):
-        keeping.restore(SHOP_ROOT, "deploys.md", "0" * 64, attended=True)
+        keeping.restore(SHOP_ROOT, "deploys.md", "0" * 64)
 
 
 def test_a_pinned_memory_is_changed_by_no_run_until_it_is_unpinned(house: House) -> None:
@@ -185,11 +186,9 @@ def test_a_pin_outlives_whatever_a_person_puts_in_its_place(house: House) -> Non
         keeping.pin(SHOP_ROOT, path, pinned=True)
     with pytest.raises(UsageError, match="is pinned"):
         reviewing.accept(house.ledger.versions.held()[0])
-    keeping.edit(
-        SHOP_ROOT, "deploys.md", house.project.files["deploys.md"], fact("deploys", "Mine"), attended=True
-    )
+    keeping.edit(SHOP_ROOT, "deploys.md", house.project.files["deploys.md"], fact("deploys", "Mine"))
     assert pinned("deploys.md")
-    keeping.restore(SHOP_ROOT, "deploys.md", digest(first), attended=True)
+    keeping.restore(SHOP_ROOT, "deploys.md", digest(first))
     assert pinned("deploys.md")
     house.project.put("deploys.md", fact("deploys", "By hand").encode())
     reviewing.confirm(SHOP_ROOT, "deploys.md", digest(house.project.files["deploys.md"]))
@@ -197,7 +196,31 @@ def test_a_pin_outlives_whatever_a_person_puts_in_its_place(house: House) -> Non
     assert keeping.undo(context.run).conflicts == ()
     assert pinned("tabs.md")
     keeping.pin(SHOP_ROOT, "tabs.md", pinned=False)
-    keeping.edit(
-        SHOP_ROOT, "tabs.md", house.project.files["tabs.md"], fact("tabs", "Mine too"), attended=True
-    )
+    keeping.edit(SHOP_ROOT, "tabs.md", house.project.files["tabs.md"], fact("tabs", "Mine too"))
     assert not pinned("tabs.md")
+
+
+def test_where_nobody_sits_nothing_becomes_confirmed_and_the_audit_says_who_decided(house: House) -> None:
+    sat, alone = Keeping(house.store), Keeping(house.store, UNATTENDED)
+    sat.edit(SHOP_ROOT, "deploys.md", house.project.files["deploys.md"], fact("deploys", "Mine"))
+    confirmed = house.project.files["deploys.md"]
+
+    def known() -> tuple[Trust, bool]:
+        current = house.ledger.versions.current(SHOP_ROOT)["deploys.md"]
+        return current.trust, current.foreign
+
+    sat.edit(SHOP_ROOT, "deploys.md", confirmed, fact("deploys", "Mine too"))
+    alone.restore(SHOP_ROOT, "deploys.md", digest(confirmed))
+    assert known() == (Trust.INFERRED, True)
+    alone.edit(SHOP_ROOT, "deploys.md", confirmed, fact("deploys", "An agent's"))
+    assert known() == (Trust.INFERRED, True)
+    alone.pin(SHOP_ROOT, "tabs.md", pinned=True)
+    alone.forget(SHOP_ROOT, "tabs.md")
+    alone.purge(SHOP_ROOT, "tabs.md")
+    house.keep(PROJECT, "trees.md", "Oaks are planted", label="e3")
+    alone.undo(f"run-{house.runs}")
+    kinds = [row.kind for row in house.ledger.audit.about(UNATTENDED)]
+    assert kinds == ["restore", "edit", "pin", "forget", "purge", "undo"]
+    assert [row.kind for row in house.ledger.audit.about(PERSON)] == ["edit", "edit"]
+    sat.restore(SHOP_ROOT, "deploys.md", digest(confirmed))
+    assert known() == (Trust.CONFIRMED, False)

@@ -1,3 +1,4 @@
+import re
 from datetime import timedelta
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from extractord.core.versions import Proof, Tombstone
 from extractord.edges.ledger import Ledger
 from extractord.edges.store import Keeping
 from extractord.edges.store.tombstones import blocking, fingerprint
-from extractord.errors import StoreError
+from extractord.errors import StoreError, UsageError
 
 WORDS = "Deploys happen on Tuesdays only"
 HOUR = timedelta(hours=1)
@@ -118,6 +119,40 @@ def test_a_root_that_is_suddenly_emptier_buries_nothing_and_says_so(house: House
         house.project.put(path, raw)
     assert house.store.notice([SHOP_ROOT]) == ()
     assert [row.foreign for row in house.store.survey(SHOP_ROOT)] == [False] * 8
+
+
+@pytest.mark.parametrize(
+    ("there", "gone", "is_deletion"), [(3, 2, True), (4, 3, False), (40, 10, True), (40, 11, False)]
+)
+def test_a_quarter_of_a_root_and_two_at_least_may_be_deleted_at_once(
+    house: House, there: int, gone: int, is_deletion: bool
+) -> None:
+    for number in range(there):
+        house.project.put(f"m{number}.md", fact(f"m{number}", f"Service number {number}").encode())
+    house.store.notice([SHOP_ROOT])
+    for number in range(gone):
+        del house.project.files[f"m{number}.md"]
+    assert (house.store.notice([SHOP_ROOT]) == ()) is is_deletion
+    assert len(house.ledger.versions.tombstones()) == (gone if is_deletion else 0)
+
+
+def test_what_is_gone_is_forgotten_by_the_command_that_the_warning_names(house: House) -> None:
+    for number, name in enumerate(NAMES):
+        house.keep(PROJECT, f"{name}.md", f"Service number {number} listens on port 800{number}")
+    house.now += HOUR
+    for name in NAMES[:4]:
+        del house.project.files[f"{name}.md"]
+    (warning,) = house.store.notice([SHOP_ROOT])
+    places = re.findall(r"`extractord memories forget (\S+)`", warning)
+    assert (len(places), warning.endswith(" and 1 more")) == (3, True)
+    keeping = Keeping(house.store)
+    for place in places:
+        keeping.forget(SHOP_ROOT, place.removeprefix(f"{SHOP_ROOT}/"))
+    assert house.store.notice([SHOP_ROOT]) == ()
+    assert {one.name for one in house.ledger.versions.tombstones()} == set(NAMES[:4])
+    assert set(house.ledger.versions.current(SHOP_ROOT)) == {f"{name}.md" for name in NAMES[4:]}
+    with pytest.raises(UsageError, match="is not there"):
+        keeping.forget(SHOP_ROOT, "zero.md")
 
 
 def test_a_lost_ledger_brings_nothing_back(house: House) -> None:

@@ -64,3 +64,14 @@ def test_without_forgetting_a_lost_ledger_adds_nothing_twice(person: Person) -> 
     person.types("extract", str(EXAMPLE))
     person.types("extract", str(fork(person)))
     assert paths(person) == before
+
+
+def test_files_that_are_gone_at_once_are_forgotten_by_command(person: Person) -> None:
+    before = paths(person)
+    for place in before:
+        (person.memory / place).unlink()
+    for place in before:
+        assert person.types("memories", "forget", place).returncode == 0
+    lose_the_ledger(person)
+    person.types("extract", str(EXAMPLE))
+    assert paths(person) == set()

@@ -184,3 +184,14 @@ def test_another_states_memories_are_refused_until_they_are_adopted(person: Pers
     assert person.types("project", "adopt").returncode == 0
     assert trust(person) == ("inferred", True)
     assert person.types("memories", "forget", "deploys").returncode == 0
+
+
+def test_an_agent_restores_nothing_as_confirmed(person: Person) -> None:
+    editor = person.editor('sed -i "s/Tuesdays/Thursdays/" "$1"')
+    assert person.sits("memories", "edit", "deploys", EDITOR=editor)[0] == 0
+    *_, mine = person.told("memories", "history", "deploys")
+    assert mine["trust"] == "confirmed"
+    for command in (person.types, person.sits):
+        command("memories", "restore", "deploys", str(mine["version"]), CLAUDECODE="1")
+        *_, last = person.told("memories", "history", "deploys")
+        assert (last["version"], last["trust"], last["by"]) == (mine["version"], "inferred", "unattended")

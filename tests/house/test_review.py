@@ -94,7 +94,7 @@ def test_reject_is_for_scripts_and_the_same_words_do_not_bring_it_back(person: P
     assert again.outcome in (Outcome.NOTHING_TO_SAVE, Outcome.HELD)
     anew = person.run([(PROJECT, "deploys.md", fact("deploys", WORDS))], WORDS)
     assert anew.outcome is Outcome.SAVED
-    kinds = [row["kind"] for row in person.told("audit", "show", "person")]
+    kinds = [row["kind"] for row in person.told("audit", "show", "unattended")]
     assert "reject" in kinds
 
 

@@ -14,7 +14,7 @@ from extractord.core.memory import Malformed, parse, unstamp
 from extractord.core.restamping import restamped
 from extractord.core.versions import Current, Tombstone, Version
 from extractord.edges.store.placing import Placement
-from extractord.edges.store.store import PERSON, Store
+from extractord.edges.store.store import PERSON, UNATTENDED, Store
 from extractord.errors import StoreError, UsageError
 from extractord.policy.requests import RunFacts, Trust
 
@@ -31,20 +31,25 @@ class Undone:
 class Keeping:
     """Over the store, whose lock, compare-and-swap and recovery every decision goes through.
 
-    Raise ConflictError where a file changes meanwhile, UsageError for what is not there.
+    `by` is who decides: PERSON, or UNATTENDED, who makes nothing `confirmed`. Raise ConflictError
+    where a file changes meanwhile, UsageError for what is not there.
     """
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, by: str = PERSON) -> None:
         self._store = store
+        self._by = by
         self._versions = store.ledger.versions
 
     def forget(self, root: str, path: str) -> None:
-        """Remove a memory, with a tombstone for each entry that it rests on."""
+        """Remove a memory, with a tombstone for each entry that it rests on.
+
+        One whose file is gone already, and that the ledger still knows, is forgotten too.
+        """
         raw = self._store.roots.raw(root, path)
-        if raw is None:
+        if raw is None and path not in self._versions.current(root):
             raise UsageError(f"{root}/{path} is not there")
         stones = self._store.burying.stones(root, path, "forgotten", self._store.clock(), raw)
-        self._store.place([Placement(root, path, raw, None, None)], PERSON, "forget", stones)
+        self._store.place([Placement(root, path, raw, None, None)], self._by, "forget", stones)
 
     def purge(self, root: str, path: str) -> None:
         """Erase the history of a path that has no file any more, under earlier names too; tombstones stay."""
@@ -56,25 +61,28 @@ class Keeping:
                 paths = self._versions.purge(root, path)
                 store.ledger.surveys.forget(root, paths)
                 places = [f"{root}/{each}" for each in paths]
-                store.ledger.audit.note("purge", PERSON, {"paths": places}, store.clock())
+                store.ledger.audit.note("purge", self._by, {"paths": places}, store.clock())
 
     def history(self, root: str, path: str) -> tuple[Version, ...]:
         """Return every version of a memory, oldest first."""
         return self._versions.history(root, path)
 
-    def restore(self, root: str, path: str, sha256: str, *, attended: bool) -> None:
-        """Put a version back in its place: `confirmed` where a person chose it, else as it was."""
+    def restore(self, root: str, path: str, sha256: str) -> None:
+        """Put a version back in its place: `confirmed` where a person chose it.
+
+        Else it is as it was, and what was confirmed ranks as an agent's choice.
+        """
         raw = self._versions.content(sha256)
         version = next((one for one in reversed(self.history(root, path)) if one.sha256 == sha256), None)
         if raw is None or version is None:
             raise UsageError(f"{root}/{path} has no version {sha256[:12]}")
-        current = Current(sha256=sha256, trust=Trust.CONFIRMED) if attended else _current(version)
-        if current.foreign:
-            current = structs.replace(current, withheld=_against(root, path, unstamp(decode(path, raw))))
+        current = Current(sha256=sha256, trust=Trust.CONFIRMED)
+        if self._by != PERSON:
+            current = _unconfirmed(root, path, _current(version), raw)
         there = self._store.roots.raw(root, path)
-        self._store.place([Placement(root, path, there, raw, current)], PERSON, "restore")
+        self._store.place([Placement(root, path, there, raw, current)], self._by, "restore")
 
-    def edit(self, root: str, path: str, before: bytes, text: str, *, attended: bool) -> None:
+    def edit(self, root: str, path: str, before: bytes, text: str) -> None:
         """Given the bytes that a person saw, without stamps, put the person's text in their place.
 
         Stamps that were there stay, with the new trust and time. Where nobody sat at a terminal it
@@ -83,11 +91,12 @@ class Keeping:
         memory = parse(text)
         if isinstance(memory, Malformed):
             raise UsageError(f"{root}/{path}: {memory.reason}")
+        attended = self._by == PERSON
         trust = Trust.CONFIRMED if attended else Trust.INFERRED
         after = restamped(decode(path, before), text, self._store.clock(), trust).encode()
         against = "" if attended else _against(root, path, text)
         current = Current(sha256=digest(after), trust=trust, foreign=not attended, withheld=against)
-        self._store.place([Placement(root, path, before, after, current)], PERSON, "edit")
+        self._store.place([Placement(root, path, before, after, current)], self._by, "edit")
 
     def pin(self, root: str, path: str, *, pinned: bool) -> None:
         """Pin a memory, so that no run changes it, or unpin it."""
@@ -98,7 +107,7 @@ class Keeping:
                 raise UsageError(f"{root}/{path} is not there")
             with store.ledger.transaction():
                 self._versions.set_current(root, path, structs.replace(current, pinned=pinned))
-                store.ledger.audit.note(kind, PERSON, {"paths": [f"{root}/{path}"]}, store.clock())
+                store.ledger.audit.note(kind, self._by, {"paths": [f"{root}/{path}"]}, store.clock())
 
     def undo(self, run: str) -> Undone:
         """Put back what a run changed, where all of it is still as the run left it.
@@ -123,7 +132,7 @@ class Keeping:
             placements.append(placement)
         if conflicts:
             return Undone(conflicts=tuple(conflicts))
-        self._store.place(placements, PERSON, "undo", stones)
+        self._store.place(placements, self._by, "undo", stones)
         return Undone(restored=_places(placements))
 
     def _before(self, version: Version, raw: bytes | None) -> Placement:
@@ -136,6 +145,8 @@ class Keeping:
         if after is None:
             raise StoreError(f"{version.root}/{version.path}: the version before was purged")
         current = _current(last)
+        if self._by != PERSON:
+            current = _unconfirmed(version.root, version.path, current, after)
         return Placement(version.root, version.path, raw, after, current)
 
 
@@ -144,12 +155,21 @@ def _against(root: str, path: str, text: str) -> str:
     return objection(root, path, text, RunFacts(trust=Trust.INFERRED, reason="nobody sat at a terminal"))
 
 
+def _unconfirmed(root: str, path: str, current: Current, raw: bytes) -> Current:
+    """What stands there once nobody chose it who could confirm it; what is foreign is judged."""
+    if current.trust is Trust.CONFIRMED:
+        current = structs.replace(current, trust=Trust.INFERRED, foreign=True)
+    if not current.foreign:
+        return current
+    return structs.replace(current, withheld=_against(root, path, unstamp(decode(path, raw))))
+
+
 def _current(version: Version) -> Current:
     """A version as the ledger knew it."""
     return Current(
         sha256=version.sha256 or "",
         trust=Trust.INFERRED if version.trust is None else version.trust,
-        foreign=version.by == PERSON and version.trust is not Trust.CONFIRMED,
+        foreign=version.by in {PERSON, UNATTENDED} and version.trust is not Trust.CONFIRMED,
     )
 
 

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from shlex import quote
 
 from extractord.core.ports import Ledger
 from extractord.core.survey import Surveyed
 from extractord.core.versions import Current, Tombstone
 from extractord.edges.store.burying import Burying
 from extractord.edges.store.roots import Roots
-from extractord.policy import most_removals
 from extractord.policy.requests import Trust
 
 PERSON = "person"
 """Who made a version that no run made."""
+UNATTENDED = "unattended"
+"""Who decided where nobody sat at a terminal, or an agent's environment was around."""
+_FEW = 2
+"""So many files may always be deleted by hand, however small the root."""
+_NAMED = 3
 
 
 class Noticing:
@@ -28,9 +33,9 @@ class Noticing:
     def notice(self, root: str, surveyed: Sequence[Surveyed], now: datetime) -> str:
         """Given a survey, keep what people wrote, follow what they renamed, bury what they deleted.
 
-        Where all files of a root, or more than a quarter of them, are gone at once, that is no
-        deletion: nothing is buried or forgotten, and the answer is a sentence that says so. Else
-        it is empty.
+        Where all files of a root, or more than a quarter of them and more than two, are gone at
+        once, that is no deletion: nothing is buried or forgotten, and the answer is a sentence that
+        says so, with a command for each of them. Else it is empty.
         """
         versions = self._ledger.versions
         rows = {row.path: row for row in surveyed}
@@ -46,7 +51,7 @@ class Noticing:
         moved = _moved(gone, changed, current)
         lost = [path for path in gone if path not in moved]
         is_bare = not rows and not self._roots.index(root)
-        vanished = len(lost) > most_removals(len(current)) or (is_bare and bool(lost))
+        vanished = len(lost) > max(_FEW, len(current) // 4) or (is_bare and bool(lost))
         buried: list[Tombstone] = []
         with self._ledger.transaction():
             for old, new in moved.items():
@@ -64,7 +69,9 @@ class Noticing:
             return ""
         return (
             f"{root}: {len(lost)} of {len(current)} memories are gone at once; nothing was forgotten. "
-            "Put the files back, or forget them: `extractord memories forget`"
+            "Put the files back, or forget each: "
+            + ", ".join(f"`extractord memories forget {quote(f'{root}/{path}')}`" for path in lost[:_NAMED])
+            + (f" and {len(lost) - _NAMED} more" if len(lost) > _NAMED else "")
         )
 
     def _keep(self, root: str, row: Surveyed, known: Current | None, now: datetime) -> None:

@@ -35,10 +35,14 @@ class Standing:
 
 
 class Reviewing:
-    """Over the store, whose lock, compare-and-swap and recovery every decision goes through."""
+    """Over the store, whose lock, compare-and-swap and recovery every decision goes through.
 
-    def __init__(self, store: Store) -> None:
+    `by` is who rejects, PERSON or UNATTENDED; only a person accepts.
+    """
+
+    def __init__(self, store: Store, by: str = PERSON) -> None:
         self._store = store
+        self._by = by
         self._versions = store.ledger.versions
 
     def confirm(self, root: str, path: str, sha256: str) -> None:
@@ -95,11 +99,12 @@ class Reviewing:
                     change.root, change.path, change.text, change.proofs, "rejected", now
                 )
         places = _places(held.changes)
-        with store.ledger.transaction():
-            self._settle(held, "rejected")
-            self._versions.bury(stones)
-            store.ledger.audit.note("reject", PERSON, {"held": held.id, "paths": places}, now)
-        store.burying.register(stones)
+        with store.deciding():
+            with store.ledger.transaction():
+                self._settle(held, "rejected")
+                self._versions.bury(stones)
+                store.ledger.audit.note("reject", self._by, {"held": held.id, "paths": places}, now)
+            store.burying.register(stones)
         return places
 
     def _require_lawful(self, change: HeldChange, place: str, text: str | None, raw: bytes | None) -> None:

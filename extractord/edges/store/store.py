@@ -19,7 +19,7 @@ from extractord.core.versions import Current, Tombstone
 from extractord.edges.store.burying import Burying
 from extractord.edges.store.committing import Committed, Committing
 from extractord.edges.store.lock import DEADLINE_S, locked, sync_folder
-from extractord.edges.store.noticing import PERSON, Noticing
+from extractord.edges.store.noticing import PERSON, UNATTENDED, Noticing
 from extractord.edges.store.placing import Placement, Placing
 from extractord.edges.store.register import Register
 from extractord.edges.store.roots import Roots, names_of
@@ -28,7 +28,7 @@ from extractord.edges.store.weighing import Context, Weighing
 from extractord.errors import ConflictError, StoreError, UsageError
 from extractord.policy.requests import RunFacts, Trust
 
-__all__ = ["PERSON", "Store"]
+__all__ = ["PERSON", "UNATTENDED", "Store"]
 
 _TRIES = 5
 _PATIENCE_S = 20.0
