@@ -247,10 +247,16 @@ def test_a_run_removes_no_more_than_a_quarter(house: House) -> None:
 
 
 def test_the_audit_has_the_commit_and_no_word_of_it(house: House) -> None:
-    house.keep(PROJECT, "deploys.md", WORDS)
+    change = house.change(PROJECT, "deploys.md", fact("deploys", WORDS), CITED)
+    house.commit([change], SAID, confinement="landlock7+seccomp")
     (row,) = house.ledger.audit.recent(9)
     assert (row.kind, row.subject) == ("commit", "run-1")
-    assert row.detail == {"outcome": "saved", "removed": [], "written": ["/memory/project/deploys.md"]}
+    assert row.detail == {
+        "confinement": "landlock7+seccomp",
+        "outcome": "saved",
+        "removed": [],
+        "written": ["/memory/project/deploys.md"],
+    }
 
 
 def test_a_memory_is_not_the_newer_for_being_looked_at(house: House) -> None:

@@ -88,6 +88,7 @@ class Committing:
             )
             outcome = _outcome(allowed, kept)
             detail = {
+                "confinement": context.confinement,
                 "outcome": outcome,
                 "written": _paths(allowed, there=True),
                 "removed": _paths(allowed, there=False),
