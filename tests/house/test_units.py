@@ -96,6 +96,13 @@ def test_it_stops_as_the_daemon_does_and_lets_it_confine_itself(unit: Path) -> N
     assert all(path.startswith("-") for path in " ".join(values(unit, "ReadWritePaths")).split())
 
 
+@pytest.mark.parametrize(("unit", "bus"), [(SYSTEM, "/run/dbus"), (USER, "%t/bus")], ids=["system", "user"])
+def test_no_local_socket_that_starts_programs_is_within_reach(unit: Path, bus: str) -> None:
+    hidden = " ".join(values(unit, "InaccessiblePaths")).split()
+    assert {"-/run/docker.sock", "-/run/containerd", f"-{bus}"} <= set(hidden)
+    assert all(path.startswith("-") for path in hidden)
+
+
 @UNITS
 def test_every_group_of_lines_says_why(unit: Path) -> None:
     unsaid, is_said = [], False
