@@ -77,8 +77,7 @@ def find_secrets(text: str) -> tuple[Hit, ...]:
     if "\n" in seen:
         found += _across_lines(seen)
     found += [("random-token", start, end) for start, end in find_drawn(seen)]
-    known = {start for _rule, start, _end in found}
-    found += [hit for hit in find_split(seen) if hit[1] not in known]
+    found += [hit for hit in find_split(seen) if not any(start <= hit[1] < end for _, start, end in found)]
     return _without_overlaps(
         [Hit(rule, unmasked.origin(start), unmasked.origin(end - 1) + 1) for rule, start, end in found]
     )

@@ -245,6 +245,12 @@ def test_words_beside_a_prefix_are_no_token_in_pieces(text: str) -> None:
     assert find_secrets(text) == ()
 
 
+def test_what_stands_behind_a_whole_token_is_left_alone() -> None:
+    token = SECRETS["github-token"]
+    text = f"Cookie: theme=dark; session={token} and so on, until 2027"
+    assert find_secrets(text) == (Hit("cookie", 8, 28 + len(token)),)
+
+
 def test_a_word_drawn_at_random_is_a_secret_and_a_digest_is_none() -> None:
     drawn = "q8Zr" + "T3vLx0WbN7sKd2YhPf5GmJ9cRu4EaXo1iQ6tVw"
     assert find_secrets(f"id {drawn} x") == (Hit("random-token", 3, 3 + len(drawn)),)
