@@ -120,7 +120,7 @@ def forget(
         if room.store.roots.raw(root, path) is not None or path in room.ledger.versions.current(root):
             keeping.forget(root, path)
         elif not purge:
-            raise UsageError(f"{root}/{path} was forgotten before; --purge erases its history")
+            to_stderr(f"{printable(f'{root}/{path}')} was gone before; --purge erases its history")
         if purge:
             keeping.purge(root, path)
     _done("forgotten, with its history" if purge else "forgotten", root, path, json=json)

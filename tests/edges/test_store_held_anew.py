@@ -8,6 +8,8 @@ from storing import PROJECT, SHOP_ROOT, House, fact, said
 
 from extractord.core.records import Evidence, Outcome
 from extractord.edges.store import Committed, Keeping, Reviewing
+from extractord.edges.store.lock import locked
+from extractord.errors import ConflictError
 
 WORDS = "Deploys happen on Tuesdays only"
 CITED = Evidence(entry="e1", quote=WORDS)
@@ -74,3 +76,12 @@ def test_what_can_only_be_rejected_makes_room_for_the_same_over_what_stands_ther
     (held,) = house.ledger.versions.held()
     Reviewing(house.store).accept(held)
     assert house.text(PROJECT, "deploys.md") == fact("deploys", WORDS)
+
+
+def test_a_rejection_waits_for_the_lock(house: House) -> None:
+    asks(house)
+    (held,) = house.ledger.versions.held()
+    with locked(house.memory), pytest.raises(ConflictError, match="busy"):
+        Reviewing(house.store).reject(held)
+    assert house.ledger.versions.held() == (held,)
+    assert Reviewing(house.store).reject(held) == (f"{SHOP_ROOT}/deploys.md",)

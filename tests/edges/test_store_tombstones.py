@@ -4,7 +4,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from storing import KEY, NAMES, PROJECT, SHOP_ROOT, START, USER, House, fact, said
+from storing import KEY, NAMES, PROJECT, SHOP, SHOP_ROOT, START, USER, House, fact, said
 
 from extractord.core.records import Evidence, Outcome
 from extractord.core.versions import Proof, Tombstone
@@ -232,6 +232,14 @@ def test_what_is_forgotten_after_the_ledger_was_lost_stays_forgotten(house: Hous
     Keeping(house.store).forget(SHOP_ROOT, "deploys.md")
     change = house.change(PROJECT, "deploys.md", fact("deploys", WORDS), Evidence(entry="e1", quote=WORDS))
     assert [one.rule for one in house.commit([change], said("e1", WORDS)).refusals] == ["forgotten"]
+
+
+def test_a_name_that_was_forgotten_without_proof_follows_its_root(house: House) -> None:
+    house.project.put("deploys.md", fact("deploys", WORDS).encode())
+    Keeping(house.store).forget(SHOP_ROOT, "deploys.md")
+    house.ledger.rehoming.move(SHOP_ROOT, "projects/new", SHOP)
+    stones = house.ledger.versions.tombstones()
+    assert {(one.root, one.name) for one in stones} == {(SHOP_ROOT, "deploys"), ("projects/new", "deploys")}
 
 
 def test_a_file_that_is_no_text_may_be_deleted_by_hand(house: House) -> None:

@@ -11,6 +11,7 @@ from extractord.core.ports import Home
 from extractord.core.records import Project
 from extractord.core.versions import HeldChange
 from extractord.edges.ledger.connection import border
+from extractord.edges.ledger.versions import Versions
 
 SCHEMA: tuple[str, ...] = (
     "CREATE TABLE moves(old TEXT PRIMARY KEY, new TEXT NOT NULL, project TEXT NOT NULL) WITHOUT ROWID",
@@ -62,6 +63,12 @@ class Rehoming:
                 f"UPDATE OR REPLACE {table} SET root = ? WHERE root = ?",  # noqa: S608 - the four above
                 (new, old),
             )
+        versions = Versions(self._connection)
+        versions.bury(
+            msgspec.structs.replace(stone, root=new)
+            for stone in versions.tombstones([""])  # only those count by name in their own root
+            if stone.root == old
+        )
         held = self._connection.execute("SELECT id, changes FROM held").fetchall()
         for number, text in held:
             changes = msgspec.json.decode(text, type=tuple[HeldChange, ...])
