@@ -32,7 +32,7 @@ from extractord.edges.store.law import law_version
 from extractord.edges.store.register import Register
 from extractord.edges.store.secrets import find_secret
 from extractord.errors import ExtractordError
-from extractord.storeroom import Storeroom, storeroom
+from extractord.storeroom import Storeroom, now, storeroom
 
 NAMES = ("one", "two", "three", "four", "five")
 CHANGING = (
