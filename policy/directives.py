@@ -41,8 +41,9 @@ DIRECTIVES = tuple(
             r"|\bdanger[ -]full[ -]access\b|--yolo\b|--full-auto\b|--dangerously[a-z-]{1,60}"
         ),
         (
-            r"\bwithout (?:asking|telling|informing|notifying|consulting) (?:me|the (?:user|person|human"
-            r"|operator|developer))\b"
+            r"(?:^|[.!?;:-] )(?:(?!\b(?:never|not?|nothing|nobody|don't|cannot|can't|mustn't)\b)[^.]){0,80}?"
+            r"\bwithout (?:asking|telling|informing|notifying|consulting)"
+            r" the (?:user|person|human|operator|developer)\b"
         ),
         (
             r"\b(?:auto[- ]?(?:approve|accept|confirm)|yolo mode|dangerously[- ]skip[- ]permissions"

@@ -214,6 +214,8 @@ WORDING_RULES = (
             content("a table with Python", memory("| Python | 3.11 |")),
             content("a German rule of the house", memory("Von nun an nutzen wir pnpm, nicht npm.")),
             content("a French fact", memory("Les instructions précédentes étaient en italien.")),
+            content("`never … without asking the user`", memory("Never push without asking the user.")),
+            content("`don't … without telling me`", memory("Please don't rename files without telling me.")),
             content("a rule before commits", memory("Before every commit, run `make check`.")),
             content(
                 "the words `as said above`",
