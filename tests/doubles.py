@@ -164,7 +164,7 @@ class MemoryRanges:
     def open_sessions(self) -> tuple[tuple[str, str], ...]:
         return ()
 
-    def reap(self, now: datetime) -> tuple[str, ...]:
+    def reap(self, now: datetime) -> tuple[str, ...]:  # noqa: ARG002 - the port's
         runs = tuple(run for run, owner in self.owners.items() if owner in self.gone)
         for run in runs:
             self._give_back(run, state="open", reason="process gone")
