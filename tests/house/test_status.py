@@ -161,10 +161,10 @@ def test_a_run_that_went_with_its_process_is_not_called_running(state: Path) -> 
                 session="s",
                 project="",
                 model="m",
-                started_at=NOW - timedelta(hours=4, minutes=30),
+                started_at=NOW - timedelta(hours=1, minutes=30),
             )
         )
-    assert "last run     lost with its process, begun 4 hours ago: 01EE" in ask(state, "status").stdout
+    assert "last run     lost with its process, begun 1 hour ago: 01EE" in ask(state, "status").stdout
 
 
 def test_a_run_is_told_in_one_shape(state: Path) -> None:
