@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import random
 import shutil
-import subprocess
 import time
 
 import pytest
+from bashing import compared, random_command
 
 from extractord.policy import parse_rm
 from extractord.policy.requests import Remove
@@ -16,91 +16,15 @@ from extractord.policy.verdict import Deny
 
 SEED = 20261130
 STRINGS = 5000
-PIECES = (
-    *["/m/a.md", "/m/b c.md", "'/m/a b.md'", '"/m/(x).md"', "/m/caf\u00e9.md", "/m/x", "-f", "--", "rm"],
-    *[
-        "'",
-        '"',
-        " ",
-        "  ",
-        "$",
-        "`",
-        "\\",
-        ";",
-        "&",
-        "|",
-        "<",
-        ">",
-        "(",
-        ")",
-        "{a,b}",
-        "*",
-        "?",
-        "[a]",
-        "~",
-        "!",
-        "#",
-    ],
-    *[
-        "$(id)",
-        "`id`",
-        "${x}",
-        "$'a'",
-        "\t",
-        "\n",
-        "/",
-        "-",
-        "--recursive",
-        "=",
-        "a",
-        "@",
-        "+",
-        ",",
-        "\u2003",
-        "'/m/'",
-    ],
-)
-
-
-def random_command(chance: random.Random) -> str:
-    if chance.random() < 0.5:
-        return "rm " + " ".join(chance.choice(PIECES[:9]) for _ in range(chance.randint(1, 4)))
-    return "rm " + "".join(chance.choice(PIECES) for _ in range(chance.randint(1, 6)))
-
-
-def read_by_bash(commands: list[str]) -> list[list[str]]:
-    """Given commands, return the words that a real bash gives to rm in each; nothing has an effect."""
-    script = "rm() { printf '%s\\0' call \"$@\"; }\nPATH=\n" + "".join(
-        f"printf '\\n\\0'\n{command}\n" for command in commands
-    )
-    bash = shutil.which("bash")
-    assert bash is not None
-    done = subprocess.run(
-        [bash, "--norc", "--noprofile", "-s"],
-        input=script.encode(),
-        capture_output=True,
-        check=False,
-        timeout=60,
-    )
-    assert done.stderr == b""
-    return [call.decode().split("\0")[:-1] for call in done.stdout.split(b"\n\0")[1:]]
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
 def test_bash_gives_rm_exactly_the_paths_that_the_grammar_read() -> None:
     chance = random.Random(SEED)  # noqa: S311 - the same strings each time
     commands = [random_command(chance) for _ in range(STRINGS)]
-    accepted = [
-        (command, removal.paths) for command in commands if isinstance(removal := parse_rm(command), Remove)
-    ]
-    assert 500 < len(accepted) < STRINGS - 500
-    for (command, paths), (call, *words) in zip(
-        accepted, read_by_bash([command for command, _ in accepted]), strict=True
-    ):
-        options = words[: len(words) - len(paths)]
-        assert call == "call"
-        assert options in ([], ["-f"], ["--"], ["-f", "--"]), command
-        assert tuple(words[len(options) :]) == paths, command
+    agreement = compared(commands)
+    assert agreement.differences == ()
+    assert 500 < agreement.accepted < STRINGS - 500
 
 
 @pytest.mark.parametrize(
