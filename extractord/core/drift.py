@@ -25,6 +25,11 @@ def marks(record: bytes, *, is_document: bool = False) -> int:
     return int(_MARK.search(record) is not None)
 
 
+def is_prompted(entry: Entry) -> bool:
+    """True if the entry is a prompt, or shows that the agent's prompts are understood."""
+    return entry.role is Role.USER or entry.origin in _PROMPTED
+
+
 def hint(agent: str, versions: Iterable[str], marked: int, entries: Iterable[Entry]) -> str:
     """Given what a transcript looks like and what came of it, return a sentence where they do not fit.
 
@@ -32,10 +37,13 @@ def hint(agent: str, versions: Iterable[str], marked: int, entries: Iterable[Ent
     """
     results = 0
     for entry in entries:
-        if entry.role is Role.USER or entry.origin in _PROMPTED:
+        if is_prompted(entry):
             return ""
         results += entry.role is Role.TOOL
-    if marked - results < ENOUGH:
-        return ""
+    return said_of(agent, versions, marked) if marked - results >= ENOUGH else ""
+
+
+def said_of(agent: str, versions: Iterable[str], marked: int) -> str:
+    """Given an agent, its versions and how many records look like prompts, return what to say of it."""
     version = " ".join(sorted(versions)) or "version not named"
     return f"format may have changed: {marked} records look like prompts, none is one ({agent}, {version})"
