@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from functools import lru_cache
 from string import ascii_letters, digits
 
 from extractord.policy.cases import read, remove, write
@@ -24,7 +25,7 @@ def _dots(segment: str) -> str | None:
 
 
 def _character(segment: str) -> str | None:
-    if all(map(is_path_character, set(segment) - _ASCII)):
+    if all(map(is_word_character, set(segment) - _ASCII)):  # none of ASCII's others is one
         return None
     for char in segment:
         if not is_path_character(char):
@@ -65,9 +66,17 @@ def _marks(segment: str) -> str | None:
 
 
 def _has_one_script(segment: str) -> bool:
-    """True where not even all words together have two scripts: most names, told by their letters."""
-    scripts = {script(char) for char in set(segment) if is_word_character(char)} - {None}
+    """True where not even all words together have two scripts: most names, told by their letters.
+
+    The ending is a word of its own, which the dot parts from the rest.
+    """
+    scripts = set(map(_script_of_word, set(segment.removesuffix(".md")))) - {None}
     return len(scripts) <= 1 or scripts == _TOGETHER
+
+
+@lru_cache(maxsize=4096)
+def _script_of_word(char: str) -> str | None:
+    return script(char) if is_word_character(char) else None
 
 
 def _script(segment: str) -> str | None:

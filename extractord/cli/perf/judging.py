@@ -23,6 +23,11 @@ _ALLOWED = (
     "/memory/project/decisions/2026/11/queue-is-rabbit.md",
     "/memory/user/提交信息用英文.md",
     "/memory/project/größe-der-bilder.md",
+    "/memory/project/развёртывание-по-вторникам.md",
+    "/memory/project/विकास/मंगलवार-को-तैनाती.md",
+    "/memory/project/การปรับใช้วันอังคาร.md",
+    "/memory/user/نشر-يوم-الثلاثاء.md",
+    "/memory/project/デプロイは火曜日だけ.md",
 )
 _REFUSED = (
     "/memory/project/../user/a.md",
@@ -57,6 +62,7 @@ def measure(conditions: Conditions) -> Sequence[Row]:
     if refused:
         raise ExtractordError(f"refused, though they ought to be allowed: {', '.join(refused)}")
     path_s = _median(_of_path, _ALLOWED, rounds)
+    slowest_s = max(_median(_of_path, [path], rounds) for path in _ALLOWED)
     refused_s = _median(_of_path, _REFUSED, rounds)
     rm_s = _median(_of_rm, _REMOVALS, rounds)
     refused_rm_s = _median(_of_rm, _COMMANDS, rounds)
@@ -68,7 +74,7 @@ def measure(conditions: Conditions) -> Sequence[Row]:
             _PATH_US,
             "µs",
             "a limit",
-            f"one that is refused {refused_s * 1e6:.0f} µs",
+            f"the slowest of seven scripts {slowest_s * 1e6:.0f} µs, a refused one {refused_s * 1e6:.0f} µs",
         ),
         at_most(
             GROUP,
