@@ -16,6 +16,7 @@ from extractord.cli.perf import (
     offering,
     prompting,
     reading,
+    redacting,
     running,
     starting,
 )
@@ -28,6 +29,7 @@ GROUPS: Mapping[str, Measure] = {
     prompting.GROUP: prompting.measure,
     reading.GROUP: reading.measure,
     memory.GROUP: memory.measure,
+    redacting.GROUP: redacting.measure,
     offering.GROUP: offering.measure,
     starting.GROUP: starting.measure,
     running.RUN: running.measure_run,
