@@ -5,6 +5,7 @@ from __future__ import annotations
 from extractord.policy.conduct import CONDUCT_RULES
 from extractord.policy.content import CONTENT_RULES
 from extractord.policy.ground import GROUND_RULES
+from extractord.policy.links import LINK_RULES
 from extractord.policy.paths import PATH_RULES
 from extractord.policy.requests import Facts, Law, Request
 from extractord.policy.rules import Rule, take_apart
@@ -14,7 +15,7 @@ from extractord.policy.wording import WORDING_RULES
 PLACE_RULES = PATH_RULES + GROUND_RULES
 """What is asked of a path and of what stands there, whatever is to be written."""
 
-TEXT_RULES = CONTENT_RULES + WORDING_RULES
+TEXT_RULES = CONTENT_RULES + LINK_RULES + WORDING_RULES
 """What is asked of a whole text."""
 
 RULES = PLACE_RULES + TEXT_RULES + CONDUCT_RULES
