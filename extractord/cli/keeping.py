@@ -10,6 +10,8 @@ from cyclopts import Parameter
 
 from extractord.cli.attended import decider
 from extractord.cli.choosing import chosen, one_of, rows_of
+from extractord.cli.lives import forget as forget_it
+from extractord.cli.lives import stages
 from extractord.cli.looking import looked_at
 from extractord.cli.writing import diff, edited, printable
 from extractord.config import Settings, load_settings
@@ -45,17 +47,15 @@ def history(memory: Which, *, project: Project = None, diffs: bool = False, json
             root, path = place_of(memory)
             if not ledger.versions.history(root, path):
                 raise
-        versions = ledger.versions.history(root, path)
-        raws = [None if each.sha256 is None else ledger.versions.content(each.sha256) for each in versions]
-    texts = [None if raw is None else unstamp(decode(path, raw)) for raw in raws]
-    for number, version in enumerate(versions):
+        lived = list(stages(ledger, root, path))
+    for stage in lived:
         if json:
-            said = _as_json(version) | ({"text": texts[number]} if diffs else {})
+            said = _as_json(stage.version) | ({"text": stage.text} if diffs else {})
             print(msgspec.json.encode(said).decode())
             continue
-        print(_line(version))
+        print(_line(stage.version))
         if diffs:
-            for line in diff(texts[number - 1] if number else None, texts[number], f"{root}/{path}"):
+            for line in diff(stage.before, stage.text, f"{root}/{path}"):
                 print(f"    {line}")
 
 
@@ -116,13 +116,9 @@ def forget(
     settings = load_settings()
     with storeroom(settings, to_stderr) as room:
         root, path = _meant(settings, room.store, memory, project)
-        keeping = Keeping(room.store, decider())
-        if room.store.roots.raw(root, path) is not None or path in room.ledger.versions.current(root):
-            keeping.forget(root, path)
-        elif not purge:
-            to_stderr(f"{printable(f'{root}/{path}')} was gone before; --purge erases its history")
-        if purge:
-            keeping.purge(root, path)
+        was_there = forget_it(room.store, root, path, decider(), purge=purge)
+    if not was_there and not purge:
+        to_stderr(f"{printable(f'{root}/{path}')} was gone before; --purge erases its history")
     _done("forgotten, with its history" if purge else "forgotten", root, path, json=json)
 
 

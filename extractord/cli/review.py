@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator
 from contextlib import ExitStack, contextmanager
-from datetime import UTC, datetime
 from typing import Annotated
 
 import msgspec
 from cyclopts import App, Parameter
 
 from extractord.cli.attended import decider, unattended
+from extractord.cli.deciding import Waits, as_json, change_as_json, drafts, one_of, waiting, why
+from extractord.cli.deciding import accept as accept_it
+from extractord.cli.deciding import reject as reject_it
 from extractord.cli.looking import looked_at
 from extractord.cli.writing import diff, edited, key, printable
 from extractord.config import load_settings
-from extractord.core.changeset import decode
-from extractord.core.memory import unstamp, utc
-from extractord.core.survey import Surveyed
-from extractord.core.versions import Held, HeldChange
-from extractord.edges.store import Keeping, Reviewing, Store, standings, withheld
+from extractord.core.memory import utc
+from extractord.core.versions import Held
+from extractord.edges.store import Store, standings
 from extractord.edges.store.roots import Roots
 from extractord.errors import ExtractordError, UsageError
 from extractord.storeroom import storeroom, to_stderr
@@ -28,8 +28,6 @@ app = App(name="review", help="Walk through the facts that are held: accept, edi
 
 Json = Annotated[bool, Parameter(name="--json", negative=(), help="One object a line.")]
 Which = Annotated[str, Parameter(help="The number that `review list` gives it, or a withheld file's place.")]
-Waits = Held | tuple[str, Surveyed]
-"""What a run wants, or a file that is there and withheld."""
 _KEYS = "[a]ccept  [e]dit and accept  [r]eject  [l]ater  [q]uit "
 
 
@@ -39,11 +37,11 @@ def walk() -> int:
     _require_a_person()
     with storeroom(load_settings(), to_stderr) as room:
         roots, names = room.store.roots, room.store.names()
-        waiting: list[Waits] = [*room.ledger.versions.held(), *withheld(roots, names, to_stderr)]
-        if not waiting:
+        held = waiting(room.ledger, roots, names, to_stderr)
+        if not held:
             print("nothing is held")
-        for number, each in enumerate(waiting, 1):
-            print("\n".join(["", f"{number} of {len(waiting)}", *_told(roots, names, each)]))
+        for number, each in enumerate(held, 1):
+            print("\n".join(["", f"{number} of {len(held)}", *_told(roots, names, each)]))
             if not _decided(room.store, each):
                 break
     return 0
@@ -52,23 +50,23 @@ def walk() -> int:
 @app.command(name="list")
 def list_(*, json: Json = False) -> None:
     """List what is held, and why; files that are withheld too."""
-    with _looked() as (_, _, waiting):
-        for each in waiting:
+    with _looked() as (_, _, held):
+        for each in held:
             if json:
                 print(msgspec.json.encode(as_json(each)).decode())
             else:
                 print(*_summary(each), sep="\n")
-    if not waiting and not json:
+    if not held and not json:
         print("nothing is held")
 
 
 @app.command(name="show")
 def show(which: Which, *, json: Json = False) -> None:
     """Show one of them: what would change, the words that it rests on, when and where they were said."""
-    with _looked() as (roots, names, waiting):
-        each = _one(waiting, which)
+    with _looked() as (roots, names, held):
+        each = one_of(held, which)
         if json:
-            changes = [_change(change) for change in each.changes] if isinstance(each, Held) else []
+            changes = [change_as_json(change) for change in each.changes] if isinstance(each, Held) else []
             print(msgspec.json.encode(as_json(each) | {"changes": changes}).decode())
         else:
             print(*_told(roots, names, each), sep="\n")
@@ -87,48 +85,6 @@ def reject(which: Which) -> None:
     """Drop what is held; the same words do not bring it back."""
     with storeroom(load_settings(), to_stderr) as room:
         _reject(room.store, _found(room.store, which))
-
-
-def as_json(each: Waits) -> dict[str, object]:
-    """Given what waits, return it as `review list --json` has it."""
-    if not isinstance(each, Held):
-        root, row = each
-        return {
-            "id": f"{root}/{row.path}",
-            "run": "",
-            "held_at": utc(datetime.fromtimestamp(row.mtime_ns / 1e9, UTC)),
-            "paths": [f"{root}/{row.path}"],
-            "removes": [],
-            "rules": ["withheld"],
-            "reasons": [row.withheld],
-            "trust": row.trust.word if row.trust is not None else None,
-        }
-    return {
-        "id": str(each.id),
-        "run": each.run,
-        "held_at": utc(each.at),
-        "paths": [f"{change.root}/{change.path}" for change in each.changes],
-        "removes": [f"{change.root}/{change.path}" for change in each.changes if change.text is None],
-        "rules": list(dict.fromkeys(change.rule for change in each.changes if change.rule)),
-        "reasons": list(dict.fromkeys(change.reason for change in each.changes if change.reason)),
-        "trust": min(change.trust for change in each.changes).word,
-    }
-
-
-def _change(change: HeldChange) -> dict[str, object]:
-    return {
-        "root": change.root,
-        "path": change.path,
-        "name": change.name,
-        "text": change.text,
-        "base": change.base,
-        "rule": change.rule,
-        "reason": change.reason,
-        "trust": change.trust.word,
-        "source": change.source,
-        "said_at": None if change.observed_at is None else utc(change.observed_at),
-        "quotes": list(change.quotes),
-    }
 
 
 def _decided(store: Store, each: Waits) -> bool:
@@ -158,63 +114,46 @@ def _decided(store: Store, each: Waits) -> bool:
 
 
 def _accept(store: Store, each: Waits) -> None:
-    match each:
-        case Held():
-            _say("accepted", Reviewing(store).accept(each))
-        case (root, row):
-            Reviewing(store).confirm(root, row.path, row.sha256)
-            _say("accepted", (f"{root}/{row.path}",))
+    _say("accepted", accept_it(store, each))
 
 
 def _edit(store: Store, each: Waits) -> None:
     with ExitStack() as stack:
-        match each:
-            case Held():
-                words = {
-                    f"{change.root}/{change.path}": stack.enter_context(edited(change.text, change.path))
-                    for change in each.changes
-                    if change.text is not None
-                }
-                _say("accepted", Reviewing(store).accept(each, words))
-            case (root, row):
-                raw = store.roots.raw(root, row.path) or b""
-                text = stack.enter_context(edited(unstamp(decode(row.path, raw)), row.path))
-                Keeping(store).edit(root, row.path, raw, text)
-                _say("accepted", (f"{root}/{row.path}",))
+        words = {
+            place: stack.enter_context(edited(text, place))
+            for place, text in drafts(store.roots, each).items()
+        }
+        _say("accepted", accept_it(store, each, words))
 
 
 def _reject(store: Store, each: Waits) -> None:
-    match each:
-        case Held():
-            _say("rejected", Reviewing(store, decider()).reject(each))
-        case (root, row):
-            Keeping(store, decider()).forget(root, row.path)
-            _say("rejected and removed", (f"{root}/{row.path}",))
+    done = "rejected" if isinstance(each, Held) else "rejected and removed"
+    _say(done, reject_it(store, each, decider()))
 
 
 def _summary(each: Waits) -> Iterator[str]:
     if not isinstance(each, Held):
         yield f"{printable('/'.join((each[0], each[1].path)))}"
-        yield f"      {printable(_why(each[1].withheld))}"
+        yield f"      {printable(why(each[1].withheld))}"
         return
     for change in each.changes:
         does = "remove " if change.text is None else ""
         yield f"{each.id:>4}  {printable(f'{does}{change.root}/{change.path}')}"
-        yield f"      {printable(_why(change.rule, change.reason))}"
+        yield f"      {printable(why(change.rule, change.reason))}"
 
 
 def _told(roots: Roots, names: Collection[str], each: Waits) -> Iterator[str]:
     if not isinstance(each, Held):
         root, row = each
         yield printable(f"{root}/{row.path}")
-        yield f"  why    {printable(_why(row.withheld))}"
+        yield f"  why    {printable(why(row.withheld))}"
         yield from (f"  {line}" for line in diff(None, roots.text(root, row.path), f"{root}/{row.path}"))
         return
     for standing in standings(roots, names, each):
         change = standing.change
         place = f"{change.root}/{change.path}"
         yield f"{each.id}  {printable(place)}"
-        yield f"  why    {printable(_why(change.rule, change.reason))}"
+        yield f"  why    {printable(why(change.rule, change.reason))}"
         said = "" if change.observed_at is None else f"{utc(change.observed_at)}, "
         yield f"  said   {said}{printable(change.source)}, trust {change.trust.word}"
         yield from (f"  quote  {printable(' '.join(quote.split()))}" for quote in change.quotes)
@@ -223,27 +162,14 @@ def _told(roots: Roots, names: Collection[str], each: Waits) -> Iterator[str]:
         yield from (f"  {line}" for line in diff(standing.before, change.text, place))
 
 
-def _why(rule: str, reason: str = "") -> str:
-    if not rule:
-        return "waits with what it belongs to: accepted or rejected as one"
-    return f"{rule}: {reason}" if reason else f"it is on the disk, but no agent is told of it: {rule}"
-
-
 @contextmanager
 def _looked() -> Iterator[tuple[Roots, tuple[str, ...], list[Waits]]]:
     with looked_at(load_settings()) as (roots, names, ledger):
-        yield roots, names, [*ledger.versions.held(), *withheld(roots, names, to_stderr)]
+        yield roots, names, waiting(ledger, roots, names, to_stderr)
 
 
 def _found(store: Store, which: str) -> Waits:
-    return _one([*store.ledger.versions.held(), *withheld(store.roots, store.names(), to_stderr)], which)
-
-
-def _one(waiting: Iterable[Waits], which: str) -> Waits:
-    for each in waiting:
-        if which == (str(each.id) if isinstance(each, Held) else f"{each[0]}/{each[1].path}"):
-            return each
-    raise UsageError(f"nothing is held as {printable(which)!r}: `extractord review list` has what waits")
+    return one_of(waiting(store.ledger, store.roots, store.names(), to_stderr), which)
 
 
 def _require_a_person() -> None:

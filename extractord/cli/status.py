@@ -45,7 +45,7 @@ def status(*, json: Json = False) -> None:
     if json:
         print(msgspec.json.encode(_told(found, limits)).decode())
         return
-    for label, line in _lines(found, limits, now):
+    for label, line in lines(found, limits, now):
         print(f"{label:<13}{plain(line)}")
 
 
@@ -90,7 +90,8 @@ def _told(found: Status, limits: Limits) -> dict[str, object]:
     }
 
 
-def _lines(found: Status, limits: Limits, now: datetime) -> Iterator[tuple[str, str]]:
+def lines(found: Status, limits: Limits, now: datetime) -> Iterator[tuple[str, str]]:
+    """Given how things stand, yield label and line; a line that belongs to the one before has no label."""
     match found.daemon:
         case None:
             yield "daemon", "not running: `extractord run` starts it"

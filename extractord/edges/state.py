@@ -20,6 +20,7 @@ from extractord.errors import AlreadyRunning, ConfigError, StoreError
 
 MARKER = ".extractord"
 EXCLUDED = "excluded.json"
+_OWN = 0o700
 _LOCK_TRIES = 5
 _LOCK_WAIT_S = 0.05
 
@@ -57,9 +58,10 @@ class State:
         where its identity cannot be read.
         """
         with _in_words(directory, ConfigError):
-            directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+            directory.mkdir(mode=_OWN, parents=True, exist_ok=True)
             _check_directory(directory)
-            directory.chmod(0o700)
+            if stat.S_IMODE(directory.lstat().st_mode) != _OWN:
+                directory.chmod(_OWN)
             return cls(directory, _identity(directory / "identity"))
 
     def lock(self) -> None:

@@ -25,6 +25,7 @@ STEPS: tuple[Step, ...] = (
 )
 
 NAME = "ledger.db"
+_OWN = 0o600
 
 
 def open_file(path: Path, steps: Sequence[Step] = STEPS) -> sqlite3.Connection:
@@ -36,7 +37,8 @@ def open_file(path: Path, steps: Sequence[Step] = STEPS) -> sqlite3.Connection:
         if not os.path.lexists(path):
             _make(path, steps)
         _check_file(path)
-        path.chmod(0o600)
+        if stat.S_IMODE(path.lstat().st_mode) != _OWN:
+            path.chmod(_OWN)
         connection = _connect(path)
         try:
             connection.execute("PRAGMA synchronous = FULL")
