@@ -11,6 +11,7 @@ StoreError         the memory root or the disk    fails the run, keeps the curso
 LedgerError        the ledger                     stops; nothing is closed
 ConfinementError   the kernel or the settings     refuses to serve
 BusError           the broker                     reconnects
+InstallError       another program's file         never meets one: nothing is written
 anything else      us                             logs it, exits 70
 =================  =============================  =====================================
 
@@ -105,3 +106,7 @@ class ConfinementError(ExtractordError):
 
 class BusError(ExtractordError):
     """The broker is away or refuses us."""
+
+
+class InstallError(ExtractordError):
+    """A file of another program cannot be added to; its bytes are untouched."""

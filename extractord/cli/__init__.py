@@ -32,6 +32,11 @@ COMMANDS = {
     "audit": ("audit:app", "Every request that was refused, every commit, and whether the chain holds."),
     "project": ("projects:app", "Which projects there are; move, exclude or adopt one."),
     "config": ("settings:app", "What is set, whether it can be used, what could be set."),
+    "install": (
+        "install:install",
+        "Give the memories to an agent, shown before it is written.",
+    ),
+    "uninstall": ("install:uninstall", "Take out again what was installed, and leave no trace."),
     "bench": ("bench:app", "Measure what extractord keeps, and what it costs."),
 }
 """Every command: its module and object, imported when it is named, and what it is for."""

@@ -11,9 +11,13 @@ _DESKTOP = "Library/Application Support/Claude"
 _TELLING = frozenset(["permission-mode", "queue-operation", "file-history-snapshot", "attachment"])
 
 
+def home_of(around: Surroundings) -> str:
+    """Where its own files are."""
+    return (around.env.get("CLAUDE_CONFIG_DIR") or f"{around.home}/.claude").rstrip("/")
+
+
 def _roots(around: Surroundings) -> tuple[str, ...]:
-    home = around.env.get("CLAUDE_CONFIG_DIR") or f"{around.home}/.claude"
-    roots = [f"{home.rstrip('/')}/projects"]
+    roots = [f"{home_of(around)}/projects"]
     if around.platform == "darwin":
         desktop = f"{around.home}/{_DESKTOP}"
         roots += [f"{desktop}/claude-code-sessions", f"{desktop}/local-agent-mode-sessions"]

@@ -1,0 +1,186 @@
+"""`install` and `uninstall`: the memories in every agent's sessions, the daemon as a unit; and out again."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterable
+from importlib import import_module
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+from msgspec.structs import replace
+from rich.console import Console
+from rich.text import Text
+
+from extractord.cli.planning import Plan, put_in, take_out
+from extractord.cli.writing import diff, printable
+from extractord.config import Settings, load_settings, platform_surroundings
+from extractord.core.connecting.target import Ground, Target
+from extractord.core.transcripts.source import Surroundings
+from extractord.edges.personal import read, remove_folders, write
+from extractord.edges.receipts import Receipts
+from extractord.edges.state import State
+from extractord.errors import InstallError, UsageError
+
+TARGETS = {
+    "claude-code": "extractord.core.connecting.claude_code",
+}
+"""Every target and the module whose TARGET it is; imported when it is named."""
+
+_COLOURS = {"+": "green", "-": "red", "@": "cyan"}
+
+Yes = Annotated[bool, Parameter(negative=(), help="Do it without a question.")]
+Dry = Annotated[bool, Parameter(negative=(), help="Show what would change, and change nothing.")]
+Where = Annotated[
+    Path | None, Parameter(help="The project whose own file is meant, where the target has one.")
+]
+
+
+def install(
+    target: str = "",
+    *,
+    mcp: Annotated[bool, Parameter(negative=(), help="Register the server of the memories too.")] = False,
+    project: Where = None,
+    yes: Yes = False,
+    dry_run: Dry = False,
+) -> None:
+    """Give the memories to an agent, or start the daemon with the machine; without a target, list them.
+
+    The change is shown first. `uninstall` takes out exactly what was put in.
+    """
+    settings = load_settings()
+    if not target:
+        _list(settings)
+        return
+    found, ground = _target(target), _ground(project, mcp=mcp)
+    receipts = Receipts(settings.state_dir, target)
+    plan = put_in(found.additions(ground), receipts.rows())
+    commands = found.afterwards(ground)
+    _show(plan, (), commands if plan.changed else (), found.notes(ground))
+    if not plan.changed:
+        print(f"{target} has it already: nothing to change")
+        return
+    if not _agreed(yes=yes, dry_run=dry_run):
+        return
+    with State.open(settings.state_dir):
+        _put(plan, receipts)
+    _run(commands)
+    print(f"installed: {target}; `extractord uninstall {target}` takes it out again")
+
+
+def uninstall(target: str, *, project: Where = None, yes: Yes = False, dry_run: Dry = False) -> None:
+    """Take out of an agent's files, or the machine's units, what `install` put there, and nothing else."""
+    settings = load_settings()
+    found, ground = _target(target), _ground(project, mcp=True)
+    receipts = Receipts(settings.state_dir, target)
+    rows = receipts.rows()
+    plan = take_out(found.additions(ground), rows)
+    commands = found.beforehand(ground) if plan.changed else ()
+    _show(plan, commands, (), ())
+    if not plan.changed and not rows:
+        print(f"{target} has nothing of extractord's: nothing to change")
+        return
+    if not _agreed(yes=yes, dry_run=dry_run):
+        return
+    _run(commands)
+    for path in plan.changed:
+        write(path, plan.now[path], plan.then[path])
+        if plan.then[path] is None:
+            remove_folders([folder for row in rows if row.path == path for folder in row.folders])
+    receipts.keep(plan.receipts.values())
+    print(f"taken out: {target}")
+
+
+def _put(plan: Plan, receipts: Receipts) -> None:
+    """Back up what will change for the first time, write it, and keep what was made for it."""
+    rows = dict(plan.receipts)
+    for path in plan.changed:
+        text, mine = plan.now[path], [at for at in rows if at[1] == path]
+        if (
+            text is not None
+            and not any(rows[at].backup for at in mine)
+            and all(rows[at].existed for at in mine)
+        ):
+            name = receipts.back_up(path, text)
+            rows |= {at: replace(rows[at], backup=name) for at in mine}
+            print(f"as it was: {receipts.folder / name}")
+    receipts.keep(rows.values())  # before the deed: a crash leaves a receipt too many, never one too few
+    for path in plan.changed:
+        made = write(path, plan.now[path], plan.then[path])
+        if made:
+            rows |= {at: replace(rows[at], folders=made) for at in rows if at[1] == path}
+            receipts.keep(rows.values())
+
+
+def _list(settings: Settings) -> None:
+    for name in TARGETS:
+        rows = Receipts(settings.state_dir, name).rows()
+        print(f"{name:<14}{'installed' if rows else '-':<11}{_target(name).purpose}")
+
+
+def _target(name: str) -> Target:
+    if name not in TARGETS:
+        raise UsageError(f"there is no target {name!r}: name one of {', '.join(TARGETS)}")
+    found: Target = import_module(TARGETS[name]).TARGET
+    return found
+
+
+def _ground(project: Path | None, *, mcp: bool) -> Ground:
+    place = str(project.expanduser().absolute()) if project else ""
+    if place and not Path(place).is_dir():
+        raise UsageError(f"{place} is no directory: name that of a project")
+    return Ground(
+        around=Surroundings(*platform_surroundings()), command=_command(), read=read, project=place, mcp=mcp
+    )
+
+
+def _command() -> tuple[str, ...]:
+    """How this very installation is started: its script beside the interpreter, else by module."""
+    script = Path(sys.executable).parent / "extractord"
+    return (str(script),) if script.is_file() else (sys.executable, "-P", "-m", "extractord")
+
+
+def _show(
+    plan: Plan,
+    before: Iterable[tuple[str, ...]],
+    after: Iterable[tuple[str, ...]],
+    notes: Iterable[str],
+) -> None:
+    """Print commands, changes and notes in the order in which they will come."""
+    console = Console(highlight=False, soft_wrap=True)
+    for command in before:
+        console.print(Text(f"$ {printable(' '.join(command))}"))
+    for path in plan.changed:
+        for line in diff(plan.now[path], plan.then[path], path):
+            console.print(Text(line, style=_COLOURS.get(line[:1], "")))
+    for command in after:
+        console.print(Text(f"$ {printable(' '.join(command))}"))
+    for note in notes:
+        console.print(Text(printable(note)), soft_wrap=False)
+
+
+def _agreed(*, yes: bool, dry_run: bool) -> bool:
+    """Whether to go on. Raise UsageError where nobody can be asked."""
+    if dry_run:
+        print("nothing was changed: this was a dry run")
+        return False
+    if yes:
+        return True
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise UsageError("nothing was changed: there is no terminal to ask at, and --yes was not given")
+    if input("Do this? [y/N] ").strip().lower() in ("y", "yes"):
+        return True
+    print("nothing was changed")
+    return False
+
+
+def _run(commands: Iterable[tuple[str, ...]]) -> None:
+    for command in commands:
+        try:
+            ended = subprocess.run(command, check=False)  # noqa: S603 - shown, and agreed to
+        except OSError as error:
+            raise InstallError(f"{command[0]} cannot be started ({error.strerror})") from error
+        if ended.returncode:
+            raise InstallError(f"`{' '.join(command)}` ended with {ended.returncode}")
