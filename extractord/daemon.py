@@ -3,33 +3,24 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
-from collections.abc import Callable, Iterable
 
 from extractord.config import Settings
-from extractord.core.events import Event, Oversized, RunFinished, Skipped, SourceFound
+from extractord.core.events import RunFinished
 from extractord.core.ports import RunRow
-from extractord.core.records import Window
 from extractord.dispatch import Dispatch
-from extractord.edges.signals import signalled
-from extractord.edges.watch import Watch
-from extractord.errors import TranscriptError
+from extractord.edges.signals import Signals, first_of, signalled
+from extractord.following import Outside, reread
+from extractord.heartbeat import Heartbeat
 from extractord.heeding import Heeding
 from extractord.house import House, opened
-from extractord.reading.gating import Come
-
-_TICK_S = 1.0
-
-Say = Callable[[Event | str], None]
-"""Told of every event, and of what a person should know."""
+from extractord.rounds import Round
 
 
-async def serve(settings: Settings, say: Say) -> None:
+async def serve(settings: Settings, outside: Outside) -> None:
     """Given the settings, serve until SIGTERM or SIGINT. Raise AlreadyRunning and whatever opening raises."""
-    stop, at_once = asyncio.Event(), asyncio.Event()
-    with signalled(stop, at_once):
-        async with opened(settings, serving=True, warn=say) as house:
-            daemon = Daemon(house, say, stop, at_once)
+    with signalled() as signals:
+        async with opened(settings, serving=True, warn=outside.say) as house:
+            daemon = Daemon(house, outside, signals)
             await daemon.startup()
             await daemon.main_loop()
             await daemon.shutdown()
@@ -38,40 +29,47 @@ async def serve(settings: Settings, say: Say) -> None:
 class Daemon:
     """What happens while the house is open."""
 
-    def __init__(self, house: House, say: Say, stop: asyncio.Event, at_once: asyncio.Event) -> None:
+    def __init__(self, house: House, outside: Outside, signals: Signals) -> None:
         self._house = house
-        self._say = say
-        self._stop = stop
-        self._at_once = at_once
+        self._outside = outside
+        self._say = outside.say
+        self._signals = signals
         self._fault: BaseException | None = None
-        self._dispatch = Dispatch(house, self._run_ended, self._stop.set)
-        self._heeding = Heeding(house.store, house.settings, say, house.clock)
+        self._dispatch = Dispatch(house, self._run_ended, signals.stop.set)
+        self._heeding = Heeding(house.store, house.settings, self._say, house.clock)
+        self._heart = Heartbeat(outside.notify, house.settings.budget.run_s, self._say)
+        self._round = self._next()
 
     async def startup(self) -> None:
         """What is there before the first start is noted and not read; what people wrote is noticed."""
-        self._heeding.look()
-        for source, root in self._house.room.sources:
-            found = await self._house.room.reading.begin(source, root)
-            if found:
-                now = self._house.clock()
-                self._say(SourceFound(at=now, agent=source.agent, root=root, transcripts=found))
-        self._say("watching")
+        await self._round.begin()
 
     async def main_loop(self) -> None:
         """Watch, offer and run until a signal comes, or until one of them cannot go on."""
-        tasks = {asyncio.create_task(self._watch()), asyncio.create_task(self._tick())}
-        await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
-        self._stop.set()
-        for ended in await asyncio.gather(*tasks, return_exceptions=True):
-            self._fault = self._fault or ended
+        beating = asyncio.create_task(self._heart.beat(self._signals.stop))
+        while not self._signals.stop.is_set():
+            parts = (self._round.watch(), self._round.tick(), self._listen())
+            tasks = [asyncio.create_task(part) for part in parts]
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
+            self._round.over.set()
+            for ended in await asyncio.gather(*tasks, return_exceptions=True):
+                self._fault = self._fault or ended
+            if self._fault is not None:
+                self._signals.stop.set()
+            if not self._signals.stop.is_set():
+                self._round = self._next()
+                await self._round.begin()
+        await beating
 
     async def shutdown(self) -> None:
         """Let runs in flight end within `drain_s`, or until the second signal; then end them."""
         self._dispatch.stop()
         drain_s = self._house.settings.run.drain_s
+        self._heart.stopping(len(self._dispatch.running))
         if running := self._dispatch.running:
             self._say(f"stopping: {len(running)} in flight may end within {drain_s:g} s")
-            waiting = {asyncio.create_task(asyncio.wait(running)), asyncio.create_task(self._at_once.wait())}
+            ends = (asyncio.wait(running), self._signals.at_once.wait())
+            waiting = {asyncio.create_task(end) for end in ends}
             await asyncio.wait(waiting, timeout=drain_s, return_when=asyncio.FIRST_COMPLETED)
             for task in waiting:
                 task.cancel()
@@ -81,39 +79,35 @@ class Daemon:
         if (fault := self._fault or self._dispatch.fault) is not None:
             raise fault
 
-    async def _watch(self) -> None:
-        run, room = self._house.settings.run, self._house.room
-        watch = Watch(room.sources, polling=run.polling, rescan_s=run.rescan_s, warn=self._say)
-        async for touched in watch.touched(self._stop):
-            for source, path in touched:
-                try:
-                    self._offer(await room.reading.touched(source, path, room.clock()))
-                except TranscriptError as error:
-                    self._say(str(error))
+    async def _listen(self) -> None:
+        """Until a signal ends this round: the one to stop, or SIGHUP where that changes something."""
+        over, hang_up = self._round.over, self._signals.reread
+        while not over.is_set():
+            await first_of(over, self._signals.stop, hang_up)
+            if self._signals.stop.is_set():
+                over.set()
+            elif hang_up.is_set():
+                hang_up.clear()
+                if not self._follow():
+                    self._heart.stayed()
+                else:
+                    over.set()
 
-    async def _tick(self) -> None:
-        """Quiet ends exchanges, and time brings delayed windows back."""
-        while not self._stop.is_set():
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._stop.wait(), _TICK_S)
-            self._heeding.look()
-            if self._house.settings.mode != "recall":
-                await self._dispatch.take_up()
-            self._offer(await self._house.room.reading.quiet(self._house.clock()))
+    def _follow(self) -> bool:
+        """Reread the settings; True where something changed."""
+        self._heart.reloading()
+        before, self._house = self._house, reread(self._house, self._outside)
+        if self._house is before:
+            return False
+        self._dispatch.move(self._house)
+        self._heeding.follow(self._house.settings)
+        self._heart.follow(self._house.settings.budget.run_s)
+        return True
 
-    def _offer(self, come: Iterable[Come]) -> None:
-        for each in come:
-            match each:
-                case Window() if self._house.settings.mode != "recall":
-                    self._dispatch.offer(each, self._dispatch.due(each))
-                case Skipped():
-                    self._say(each)
-                    self._heeding.witness(each.written)
-                case Oversized():
-                    self._say(each)
-        if not self._stop.is_set():
-            self._dispatch.begin()
+    def _next(self) -> Round:
+        return Round(self._house, self._dispatch, self._heeding, self._heart, self._say)
 
     def _run_ended(self, row: RunRow) -> None:
         head = self._house.ledger.audit.head()
         self._say(RunFinished(at=self._house.clock(), row=row, audit=head))
+        self._heart.ran(row)

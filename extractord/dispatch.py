@@ -66,6 +66,11 @@ class Dispatch:
             self.running.add(task)
             task.add_done_callback(self._done)
 
+    def move(self, house: House) -> None:
+        """From now on runs are made in this house; those in flight end in the old one."""
+        self._house = house
+        self._mailbox.limit(house.settings.run.concurrency)
+
     def stop(self) -> None:
         """Begin no more; what waits is open in the ledger, and is found at the next start."""
         self._mailbox.stop()

@@ -22,11 +22,14 @@ class Heeding:
         self._settings = settings
         self._say = say
         self._clock = clock
-        self._every = timedelta(seconds=settings.run.rescan_s)
         self._due = self._expiry = clock()
         self._said: set[str] = set()
         self._unheard: set[str] = set()
         """What an agent wrote, and the store could not be told: it was busy."""
+
+    def follow(self, settings: Settings) -> None:
+        """From now on by these settings; what is still to be told stays."""
+        self._settings = settings
 
     def look(self) -> None:
         """Where it is time, look at every root: a root that cannot be used is said once, the others go on."""
@@ -34,7 +37,7 @@ class Heeding:
         now = self._clock()
         if now < self._due:
             return
-        self._due = now + self._every
+        self._due = now + timedelta(seconds=self._settings.run.rescan_s)
         said: set[str] = set()
         for root in self._store.names():
             try:

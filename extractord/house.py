@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import re
-import sys
 import tempfile
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager, closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
@@ -20,10 +18,9 @@ from extractord.agent.prompts import load as load_agent_prompts
 from extractord.briefing import Briefing
 from extractord.config import Settings, platform_surroundings
 from extractord.core.budget import Limits
-from extractord.core.wire import Probe, Provider
+from extractord.core.wire import Probe
 from extractord.edges.child import ForkedChild
 from extractord.edges.confine import confine_daemon
-from extractord.edges.confine.environment import forget
 from extractord.edges.confine.trial import is_enough, what_daemon_can
 from extractord.edges.folder import Folder
 from extractord.edges.ledger import Ledger
@@ -33,28 +30,14 @@ from extractord.edges.prompts import load_prompts
 from extractord.edges.redaction import Redaction
 from extractord.edges.state import State
 from extractord.edges.store import Store
+from extractord.environs import OURSELVES, Environs
 from extractord.errors import ConfinementError
 from extractord.extraction import Extraction
 from extractord.readingroom import ReadingRoom, reading_room
 from extractord.spending import Spending
 from extractord.storeroom import now, storeroom, to_stderr
 
-__all__ = ["House", "now", "opened"]
-
-_PASSED_TO_HOST = re.compile(
-    r"\w+_API_KEY|\w+_API_BASE|(AWS|AZURE|VERTEX|VERTEXAI|GOOGLE|WATSONX|DATABRICKS|OLLAMA)_\w+"
-    r"|https?_proxy|no_proxy|all_proxy|SSL_CERT_FILE|SSL_CERT_DIR|REQUESTS_CA_BUNDLE",
-    re.IGNORECASE,
-)
-"""What of the environment a provider's library may need: keys, addresses, proxies, certificates."""
-_KEY = re.compile(r"\w+_API_KEY|\w*(SECRET|TOKEN|PASSWORD)\w*", re.IGNORECASE)
-"""What of the environment the model host alone is to have: it is handed on, and then forgotten."""
-_OURSELVES = (sys.executable, "-P", "-m", "extractord")
-_HOST_ENVIRONMENT = {
-    "LITELLM_LOCAL_MODEL_COST_MAP": "True",
-    "LITELLM_MODE": "PRODUCTION",
-    "PYTHONSAFEPATH": "1",
-}
+__all__ = ["House", "now", "opened", "rearranged"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,6 +51,20 @@ class House:
     room: ReadingRoom
     extraction: Extraction
     clock: Callable[[], datetime]
+    means: Means
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Means:
+    """What runs are made with, whatever the settings."""
+
+    processes: Processes
+    redaction: Redaction
+    environs: Environs
+    host: ModelHost
+    level: str
+    """The confinement that a child reaches."""
+    closing: AsyncExitStack
 
 
 @asynccontextmanager
@@ -82,41 +79,29 @@ async def opened(
     `warn` is told what a person should know of ledger and memories.
     Raise AlreadyRunning, ConfigError, LedgerError or StoreError with what to do.
     """
-    environ, _home, _platform = platform_surroundings()
     tmp = tempfile.gettempdir()  # found by writing, which this process soon can't
     async with AsyncExitStack() as stack:
         opened_store = stack.enter_context(storeroom(settings, warn, serving=serving))
         state, ledger, store = opened_store.state, opened_store.ledger, opened_store.store
-        room = reading_room(settings, ledger.ranges, str(settings.state_dir), ledger.transaction)
-        processes = Processes([*_OURSELVES, "_processes", settings.confinement])
+        room = _room(settings, ledger)
+        processes = Processes([*OURSELVES, "_processes", settings.confinement])
         stack.callback(processes.stop)
         processes.start()
         _confine(settings, Path(tmp))
         redaction = Redaction()
         stack.push_async_callback(redaction.close)
-        child = ForkedChild(processes, settings.budget.run_s, CATALOGUE)
         await redaction.start()
-        level = await _tried(settings, child, state)
-        host = ModelHost(
-            processes, _host_command(settings, environ), _host_environment(environ), settings.model.idle_s
+        level = await _tried(settings, processes, state)
+        environs = Environs.of(platform_surroundings()[0])
+        means = Means(
+            processes=processes,
+            redaction=redaction,
+            environs=environs,
+            host=_host(settings, processes, environs, stack),
+            level=level,
+            closing=stack,
         )
-        stack.push_async_callback(host.stop)
-        forget([name for name in environ if _KEY.fullmatch(name)])
-        limits = msgspec.convert(msgspec.structs.asdict(settings.budget), Limits)
-        extraction = Extraction(
-            accounts=Accounts(
-                ledger=ledger, owner=ledger.present(), model=settings.model.name, confinement=level
-            ),
-            briefing=_briefing(settings, store, redaction),
-            child=child,
-            spending=Spending(ledger.runs, host, redaction, limits, now),
-            store=store,
-            clock=now,
-            mode="ask" if settings.mode == "ask" else "auto",
-            embedded=settings.model.name == EMBEDDED,
-            turns=settings.budget.turns,
-            parked_after=settings.budget.attempts,
-        )
+        extraction = _extraction(settings, ledger, store, means)
         extraction.accounts.reaped(now())
         yield House(
             settings=settings,
@@ -126,7 +111,55 @@ async def opened(
             room=room,
             extraction=extraction,
             clock=now,
+            means=means,
         )
+
+
+def rearranged(house: House, settings: Settings) -> House:
+    """Given an open house and other settings, return it as they want it; runs in flight keep the old.
+
+    Places and confinement stay as they were opened. A model host that is no longer wanted goes when
+    it was `model.idle_s` unused. Raise ConfigError, and nothing is changed.
+    """
+    means, room = house.means, _room(settings, house.ledger)
+    if settings.model != house.settings.model:
+        host = _host(settings, means.processes, means.environs, means.closing)
+        means = replace(means, host=host)
+    return replace(
+        house,
+        settings=settings,
+        room=room,
+        extraction=_extraction(settings, house.ledger, house.store, means),
+        means=means,
+    )
+
+
+def _room(settings: Settings, ledger: Ledger) -> ReadingRoom:
+    return reading_room(settings, ledger.ranges, str(settings.state_dir), ledger.transaction)
+
+
+def _host(settings: Settings, processes: Processes, environs: Environs, closing: AsyncExitStack) -> ModelHost:
+    host = ModelHost(processes, environs.host_command(settings), environs.host, settings.model.idle_s)
+    closing.push_async_callback(host.stop)
+    return host
+
+
+def _extraction(settings: Settings, ledger: Ledger, store: Store, means: Means) -> Extraction:
+    limits = msgspec.convert(msgspec.structs.asdict(settings.budget), Limits)
+    return Extraction(
+        accounts=Accounts(
+            ledger=ledger, owner=ledger.present(), model=settings.model.name, confinement=means.level
+        ),
+        briefing=_briefing(settings, store, means.redaction),
+        child=ForkedChild(means.processes, settings.budget.run_s, CATALOGUE),
+        spending=Spending(ledger.runs, means.host, means.redaction, limits, now),
+        store=store,
+        clock=now,
+        mode="ask" if settings.mode == "ask" else "auto",
+        embedded=settings.model.name == EMBEDDED,
+        turns=settings.budget.turns,
+        parked_after=settings.budget.attempts,
+    )
 
 
 def _confine(settings: Settings, tmp: Path) -> None:
@@ -143,8 +176,9 @@ def _confine(settings: Settings, tmp: Path) -> None:
         )
 
 
-async def _tried(settings: Settings, child: ForkedChild, state: State) -> str:
+async def _tried(settings: Settings, processes: Processes, state: State) -> str:
     """The level that a child reaches, found by letting one try. Raise ConfinementError where too low."""
+    child = ForkedChild(processes, settings.budget.run_s, CATALOGUE)
     probe = Probe(forbidden=str(state.directory / "identity"))
     with closing(Folder.create(settings.memory_dir / "user", Path(platform_surroundings()[1]))) as root:
         tried = await child.probe(probe, [root.fileno()])
@@ -167,26 +201,3 @@ def _briefing(settings: Settings, store: Store, redaction: Redaction) -> Briefin
         tokens=settings.model.context_tokens,
         clock=now,
     )
-
-
-def _host_command(settings: Settings, environ: Mapping[str, str]) -> list[str]:
-    model = settings.model
-    credentials = environ.get("CREDENTIALS_DIRECTORY")
-    credential = Path(credentials, "model_key") if credentials else None
-    key_file = model.key_file or (str(credential) if credential and credential.exists() else "")
-    provider = Provider(
-        model=model.name,
-        key_file=str(Path(key_file).expanduser()) if key_file else "",
-        base_url=model.base_url,
-        timeout_s=model.timeout_s,
-        retries=model.retries,
-        output_tokens=model.output_tokens,
-    )
-    return [*_OURSELVES, "_modelhost", settings.confinement, msgspec.json.encode(provider).decode()]
-
-
-def _host_environment(environ: Mapping[str, str]) -> dict[str, str]:
-    return {
-        **{name: environ[name] for name in environ if _PASSED_TO_HOST.fullmatch(name)},
-        **_HOST_ENVIRONMENT,
-    }

@@ -110,6 +110,10 @@ class Settings(Struct, frozen=True, kw_only=True):
         Literal["required", "best-effort", "off"],
         Meta(description="what to do where the kernel cannot confine the sub-agent"),
     ] = "required"
+    log: Annotated[
+        Literal["logfmt", "json"],
+        Meta(description="how `run` writes its log (standard error), a line an event"),
+    ] = "logfmt"
     memory: Memory = Memory()
     model: Model = Model()
     run: Run = Run()

@@ -1,74 +1,98 @@
-"""An event as one line for a log: logfmt, ids and counts, never a transcript's text."""
+"""An event as one line for a log, logfmt or JSON: ids and counts, never a transcript's text."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import chain
+import json
+from collections.abc import Mapping
+from datetime import datetime
 from typing import assert_never
 
 from extractord.core.events import Event, Oversized, RunFinished, Skipped, SourceFound
 from extractord.core.ports import RunRow
 
+Fields = dict[str, str | int | float]
 
-def logline(event: Event | str) -> str:
-    """Given an event, or a sentence for a person, return its line without time and newline."""
-    pairs: Iterator[str]
+
+def logline(event: Event | str, now: datetime) -> str:
+    """Given an event, or a sentence for a person, and when it is said, return its line in logfmt."""
+    return " ".join(f"{key}={_value(_shown(value))}" for key, value in _fields(event, now).items())
+
+
+def jsonline(event: Event | str, now: datetime) -> str:
+    """The same as a JSON object in ASCII, on one line."""
+    return json.dumps(_fields(event, now))
+
+
+def _fields(event: Event | str, now: datetime) -> Fields:
+    time: Fields = {"time": now.isoformat(timespec="milliseconds")}
+    if isinstance(event, str):
+        return time | _plain({"msg": event})
+    return time | {"event": str(event.__struct_config__.tag)} | _plain(_told(event))
+
+
+def _told(event: Event) -> Fields:
     match event:
-        case str():
-            return f"msg={_value(event)}"
         case Skipped():
-            pairs = _pairs(
-                agent=event.agent, session=event.session, exchange=event.exchange, reason=event.reason
-            )
+            return {
+                "agent": event.agent,
+                "session": event.session,
+                "exchange": event.exchange,
+                "reason": event.reason,
+            }
         case RunFinished(row=row, audit=audit):
-            pairs = chain(_run(row), _pairs(audit=audit))
+            return _run(row) | {"audit": audit}
         case SourceFound():
-            pairs = _pairs(agent=event.agent, root=event.root, transcripts=event.transcripts)
+            return {"agent": event.agent, "root": event.root, "transcripts": event.transcripts}
         case Oversized():
-            pairs = _pairs(agent=event.agent, path=event.path, lines=event.lines, bytes=event.bytes)
+            return {"agent": event.agent, "path": event.path, "lines": event.lines, "bytes": event.bytes}
         case _:
             assert_never(event)
-    return " ".join([f"event={event.__struct_config__.tag}", *pairs])
 
 
-def _run(row: RunRow) -> Iterator[str]:
-    yield from _pairs(
-        run=row.run,
-        agent=row.agent,
-        session=row.session,
-        project=row.project,
-        model=row.model,
-        outcome=row.outcome,
-        reason=row.reason,
-        written=len(row.written),
-        removed=len(row.removed),
-        held=len(row.held),
-        denied=row.denied,
-        requests=row.requests,
-        prompt_tokens=row.prompt_tokens,
-        completion_tokens=row.completion_tokens,
-        dollars=f"{row.dollars:.4f}",
-        ms=row.ms,
-    )
+def _run(row: RunRow) -> Fields:
+    return {
+        "run": row.run,
+        "agent": row.agent,
+        "session": row.session,
+        "project": row.project,
+        "model": row.model,
+        "outcome": row.outcome,
+        "reason": row.reason,
+        "written": len(row.written),
+        "removed": len(row.removed),
+        "held": len(row.held),
+        "denied": row.denied,
+        "requests": row.requests,
+        "prompt_tokens": row.prompt_tokens,
+        "completion_tokens": row.completion_tokens,
+        "dollars": row.dollars,
+        "ms": row.ms,
+    }
 
 
-def _pairs(**values: object) -> Iterator[str]:
-    for key, value in values.items():
-        if value != "":
-            yield f"{key}={_value(str(value))}"
+def _plain(fields: Mapping[str, str | float]) -> Fields:
+    """Without what is empty, and in characters that can be written."""
+    return {
+        key: value.encode("utf-8", "replace").decode() if isinstance(value, str) else value
+        for key, value in fields.items()
+        if value != ""
+    }
+
+
+def _shown(value: str | float) -> str:
+    return f"{value:.4f}" if isinstance(value, float) else str(value)
 
 
 def _value(text: str) -> str:
     """Quoted where it has to be, and always one line: what a file is called is a stranger's word too."""
-    plain = text.encode("utf-8", "replace").decode()
-    if plain and all(character.isprintable() and character not in ' "=\\' for character in plain):
-        return plain
+    if text and all(character.isprintable() and character not in ' "=\\' for character in text):
+        return text
     escaped = "".join(
         "\\" + character
         if character in '"\\'
         else character
         if character.isprintable()
         else f"\\u{ord(character):04x}"
-        for character in plain
+        for character in text
     )
     return f'"{escaped}"'

@@ -133,6 +133,10 @@ class Mailbox:
         if not again.window.exchanges:
             self._advance(key, Event.WITHDRAW)
 
+    def limit(self, concurrency: int) -> None:
+        """From now on so many runs at once; those in flight go on."""
+        self._concurrency = concurrency
+
     def stop(self) -> None:
         """Start nothing more; what waits is still open in the ledger, and is found at the next start."""
         self._stopped = True

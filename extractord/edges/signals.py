@@ -1,4 +1,4 @@
-"""The signals that ask this process to end."""
+"""The signals that ask this process to end, or to reread its configuration."""
 
 from __future__ import annotations
 
@@ -6,20 +6,41 @@ import asyncio
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Signals:
+    """What was asked of this process so far."""
+
+    stop: asyncio.Event = field(default_factory=asyncio.Event)
+    at_once: asyncio.Event = field(default_factory=asyncio.Event)
+    reread: asyncio.Event = field(default_factory=asyncio.Event)
 
 
 @contextmanager
-def signalled(stop: asyncio.Event, at_once: asyncio.Event) -> Iterator[None]:
-    """The first SIGTERM or SIGINT sets `stop`, every other one `at_once`, until the block ends."""
-    loop = asyncio.get_running_loop()
+def signalled() -> Iterator[Signals]:
+    """The first SIGTERM or SIGINT sets `stop`, every other one `at_once`, SIGHUP `reread`, in the block."""
+    loop, asked = asyncio.get_running_loop(), Signals()
 
-    def came() -> None:
-        (at_once if stop.is_set() else stop).set()
+    def end() -> None:
+        (asked.at_once if asked.stop.is_set() else asked.stop).set()
 
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, came)
+    answers = {signal.SIGTERM: end, signal.SIGINT: end, signal.SIGHUP: asked.reread.set}
+    for number, answer in answers.items():
+        loop.add_signal_handler(number, answer)
     try:
-        yield
+        yield asked
     finally:
-        for number in (signal.SIGTERM, signal.SIGINT):
+        for number in answers:
             loop.remove_signal_handler(number)
+
+
+async def first_of(*events: asyncio.Event) -> None:
+    """Wait until one of the events is set."""
+    waiting = [asyncio.create_task(event.wait()) for event in events]
+    try:
+        await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for task in waiting:
+            task.cancel()

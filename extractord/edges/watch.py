@@ -67,8 +67,11 @@ class Watch:
         polling: bool,
         rescan_s: float,
         warn: Callable[[str], None],
+        passed: Callable[[], None] = lambda: None,
     ) -> None:
         """Given each source with its folders, resolve links; `warn` is told of what is slower for a reason.
+
+        `passed` is told each time that the watch has gone round, at least every few seconds.
 
         `polling` looks every few seconds instead of asking the system; folders on network file
         systems are polled anyway. `rescan_s` is how often everything is looked at again.
@@ -77,6 +80,7 @@ class Watch:
         self._polling = polling
         self._rescan_s = rescan_s
         self._warn = warn
+        self._passed = passed
         self._marks: dict[Touched, dict[str, int]] = {}
         """Of each root: its transcripts with a hash of their stamps, since there may be ten thousand."""
         self._databases: dict[Touched, Stamp] = {}
@@ -94,6 +98,7 @@ class Watch:
             is_reported = False
             async with aclosing(self._reported(reported, stop)) as reports:
                 async for changed in reports:
+                    self._passed()
                     is_flood = len(changed) > _FLOOD
                     touched = () if is_flood else await asyncio.to_thread(self._transcripts, changed)
                     if is_flood or not is_reported or time.monotonic() - looked >= rest_s:

@@ -88,6 +88,8 @@ def test_it_stops_as_the_daemon_does_and_lets_it_confine_itself(unit: Path) -> N
     assert values(unit, "TimeoutStopSec") == [str(int(Run().drain_s) + GRACE_S)]
     assert "PYTHONSAFEPATH=1" in " ".join(values(unit, "Environment"))
     assert values(unit, "RestartPreventExitStatus") == ["75 78"]
+    assert (values(unit, "Type"), values(unit, "WatchdogSec")) == (["notify"], ["5min"])
+    assert values(unit, "ExecReload") == ["/bin/kill -HUP $MAINPID"]
     allowed = " ".join(
         value for value in values(unit, "SystemCallFilter") if not value.startswith("~")
     ).split()
@@ -132,7 +134,7 @@ def test_the_drop_in_takes_back_all_that_needs_a_namespace() -> None:
 
 def test_the_key_is_handed_over_under_the_name_that_the_house_takes() -> None:
     assert [value.partition(":")[0] for value in values(MODEL_KEY, "LoadCredential")] == ["model_key"]
-    assert '"model_key"' in (TOP / "extractord/house.py").read_text()
+    assert '"model_key"' in (TOP / "extractord/environs.py").read_text()
 
 
 def test_launchd_waits_as_long_as_systemd() -> None:

@@ -1,0 +1,45 @@
+"""SIGHUP: the settings are read again, and followed as a whole or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from extractord.config import Settings
+from extractord.config.changes import Changes
+from extractord.core.events import Event
+from extractord.edges.notify import Notify
+from extractord.errors import ConfigError
+from extractord.house import House, rearranged
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outside:
+    """What the daemon speaks to, and is told by."""
+
+    say: Callable[[Event | str], None]
+    """Told of every event, and of what a person should know."""
+    load: Callable[[], Settings]
+    """Reads the settings as the first start did. Raises ConfigError."""
+    follow: Callable[[Settings], None]
+    """Told of the settings that are in force from now on."""
+    notify: Notify
+
+
+def reread(house: House, outside: Outside) -> House:
+    """Given the house as it is, return it as the settings want it now; the same where nothing changes.
+
+    What cannot be used is refused with every problem, and the settings in force stay.
+    """
+    try:
+        changes = Changes.between(house.settings, outside.load())
+        fresh = rearranged(house, changes.settings) if changes.followed else house
+    except ConfigError as error:
+        for problem in error.problems:
+            outside.say(f"configuration refused: {problem}")
+        outside.say("configuration refused: the one in force stays")
+        return house
+    for sentence in changes.sentences():
+        outside.say(sentence)
+    outside.follow(fresh.settings)
+    return fresh
