@@ -25,8 +25,11 @@ class LineReader:
         try:
             found = msgspec.json.decode(record)
             found = found if isinstance(found, list) else [found]
-            seen = [
-                msgspec.convert(each, Voided if "ids" in each or "from" in each else Entry) for each in found
+            seen: list[Seen] = [
+                msgspec.convert(each, Voided)
+                if "ids" in each or "from" in each
+                else msgspec.convert(each, Entry)
+                for each in found
             ]
         except (msgspec.MsgspecError, TypeError):
             self.unknown["undecodable"] += 1

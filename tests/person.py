@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterable
 from datetime import datetime
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from storing import said
 
@@ -74,7 +74,7 @@ class Person:
             stdin=subprocess.DEVNULL,
         )
 
-    def told(self, *arguments: str, cwd: Path | None = None) -> list[dict[str, object]]:
+    def told(self, *arguments: str, cwd: Path | None = None) -> list[dict[str, Any]]:
         """What a command says with --json."""
         done = self.types(*arguments, "--json", cwd=cwd)
         assert done.returncode == 0, done.stderr

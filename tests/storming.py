@@ -153,8 +153,8 @@ def storm(home: Path, seconds: float, processes: int = PROCESSES) -> dict[str, o
     took = time.monotonic() - began
     edits, replaced = json.loads(told[0])
     came: Counter[str] = Counter()
-    for each in told[1:]:
-        came.update(json.loads(each))
+    for said in told[1:]:
+        came.update(json.loads(said))
     with storeroom(person.settings, print) as room:
         room.store.notice(room.store.names())
         check(person, room)

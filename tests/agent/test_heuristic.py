@@ -5,6 +5,7 @@ import time
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import frontmatter
 import pytest
@@ -61,7 +62,8 @@ async def kept(*said: str, manifest: str = "", has_project: bool = True) -> list
 
 
 async def types(text: str) -> list[str]:
-    return [frontmatter.loads(written(call)[1]).metadata["metadata"]["type"] for call in await calls(text)]
+    heads: list[dict[str, Any]] = [frontmatter.loads(written(call)[1]).metadata for call in await calls(text)]
+    return [head["metadata"]["type"] for head in heads]
 
 
 def head(path: str) -> str:

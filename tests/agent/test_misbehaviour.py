@@ -26,7 +26,8 @@ from doubles import DictView, ScriptedModel
 
 from extractord.agent.loop import converse
 from extractord.agent.prompts import load
-from extractord.agent.tools import BYTES_A_RUN, FILES_A_RUN, Tools
+from extractord.agent.tools import Tools
+from extractord.core.changeset import BYTES_A_RUN, FILES_A_RUN
 from extractord.core.records import Call, Conversation, Ending, Known, Refusal
 from extractord.policy.requests import Found, PathFacts, RootKind, Trust
 

@@ -100,12 +100,12 @@ def test_the_sample_says_every_default_and_can_be_used(tmp_path: Path) -> None:
         line.removeprefix("# ") for line in sample().splitlines() if re.match(r"# (\[|\w+ = )", line)
     )
     settings = given(tmp_path, shown)
-    places = {
-        "config_file": settings.config_file,
-        "data_dir": settings.data_dir,
-        "state_dir": settings.state_dir,
-    }
-    assert settings == Settings(agents={"claude-code": Agent()}, **places)
+    assert settings == Settings(
+        agents={"claude-code": Agent()},
+        config_file=settings.config_file,
+        data_dir=settings.data_dir,
+        state_dir=settings.state_dir,
+    )
     assert len(tomllib.loads(shown)["budget"]) == len(Budget.__struct_fields__)
 
 

@@ -12,6 +12,7 @@ import struct
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 from extractord.edges import confine
@@ -69,7 +70,8 @@ def write_memory_of(pid: int) -> None:
         memory.seek(0)
 
 
-attempts = {
+leaked = os.open(outside, os.O_RDONLY)
+attempts: dict[str, Callable[[], object]] = {
     "read in root": lambda: at("a.md", os.O_RDONLY),
     "list root": lambda: os.listdir(root_fd),
     "write in root": lambda: at("new.md", os.O_WRONLY | os.O_CREAT),
@@ -111,7 +113,7 @@ attempts = {
     "udp": lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM).close(),
     "unix": lambda: socket.socket(socket.AF_UNIX, socket.SOCK_STREAM).close(),
     "abstract socket": abstract_socket,
-    "socketpair": lambda: [end.close() for end in socket.socketpair()],
+    "socketpair": lambda: [end.fileno() for end in socket.socketpair()],
     "netlink": lambda: socket.socket(socket.AF_NETLINK, socket.SOCK_RAW).close(),
     "io_uring": io_uring,
     "fork": lambda: os.fork() or os._exit(0),
@@ -133,7 +135,6 @@ attempts = {
     "raise its own limits": lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (4096, 4096)),
     "use what was open before": lambda: os.fstat(leaked),
 }
-leaked = os.open(outside, os.O_RDONLY)
 leaked_pipe = os.pipe()[0]
 match profile:
     case "child":

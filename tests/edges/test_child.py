@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from extractord.agent.tools import BYTES_A_RUN, FILES_A_RUN
 from extractord.core import handed
+from extractord.core.changeset import BYTES_A_RUN, FILES_A_RUN
 from extractord.core.records import Brief, Change, Conversation, Ending, Message, Refusal, Reply, Tool
 from extractord.core.wire import Start
 from extractord.edges.child import ForkedChild

@@ -1,4 +1,5 @@
 import zlib
+from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 
@@ -159,10 +160,11 @@ def test_what_is_purged_and_pinned_waits_for_the_lock(house: House) -> None:
     keeping = Keeping(house.store)
     keeping.forget(SHOP_ROOT, "deploys.md")
     with locked(house.memory):
-        for decide in (
+        decisions: tuple[Callable[[], object], ...] = (
             lambda: keeping.purge(SHOP_ROOT, "deploys.md"),
             lambda: keeping.pin(SHOP_ROOT, "tabs.md", pinned=True),
-        ):
+        )
+        for decide in decisions:
             with pytest.raises(ConflictError, match="busy"):
                 decide()
     assert keeping.history(SHOP_ROOT, "deploys.md") != ()

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from extractord.edges.trees import joined
 from extractord.errors import TranscriptError
 
 
-def tree(folder: Path, files: dict[str, object]) -> str:
+def tree(folder: Path, files: Mapping[str, object]) -> str:
     for name, contents in files.items():
         path = folder / "storage" / name
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -9,7 +9,7 @@ import time
 from collections.abc import Sequence
 
 from extractord.core.records import Change, Conversation, Ending, Evidence, Message, Refusal, Reply, Tool
-from extractord.core.wire import Answer, Ask, Done, Failed, Refused, Start, frame
+from extractord.core.wire import Answer, Ask, Done, Failed, Refused, Said, Start, frame
 from extractord.edges.child import Pipes
 from extractord.edges.confine import end_with_parent
 from extractord.edges.processes.server import serve
@@ -29,7 +29,7 @@ def refused(path: str, rule: str = "root", tool: str = "Read") -> Refused:
     return Refused(refusal=Refusal(tool=tool, path=path, verdict="deny", rule=rule, reason="the person said"))
 
 
-HANDED = {
+HANDED: dict[str, Said] = {
     "honest": done(change(), reason="the person said so"),
     "many changes": done(*(change(f"{n}.md") for n in range(51))),
     "one path twice": done(change(), change(text="another")),

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from agent.setting import SHOWN
-from misbehaviours import BY_HAND, MISBEHAVIOURS, SEEDS, Misbehaviour, seed_call
+from house.misbehaviours import BY_HAND, MISBEHAVIOURS, SEEDS, Misbehaviour, seed_call
 
 from extractord.config import load_settings
 from extractord.core.budget import Limits

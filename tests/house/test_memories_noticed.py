@@ -4,7 +4,7 @@ import json
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -84,7 +84,7 @@ def session(person: Person, *messages: dict[str, object]) -> None:
     (person.home / f".claude/projects/-shop/{name}.jsonl").write_text("".join(lines))
 
 
-def answer(number: int, part: dict[str, object], stop: str = "end_turn") -> dict[str, object]:
+def answer(number: int, part: Mapping[str, object], stop: str = "end_turn") -> dict[str, object]:
     return {"role": "assistant", "id": f"m{number}", "content": [part], "stop_reason": stop}
 
 

@@ -12,9 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-sys.path.append(str(Path(__file__).parent))
-from misbehaviours import MISBEHAVIOURS, SECRETS, SEEDS, Misbehaviour
+from house.misbehaviours import MISBEHAVIOURS, SECRETS, SEEDS, Misbehaviour
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the house confines itself as Linux can")
 HERE = Path(__file__).parent
@@ -43,7 +41,7 @@ def done(tmp_path_factory: pytest.TempPathFactory) -> Done:
         "EXTRACTORD_STATE_DIR": str(home / "state"),
         "EXTRACTORD_MODEL__NAME": "scripted",
         "PROVIDER_API_KEY": "hunter2",
-        "PYTHONPATH": os.pathsep.join([str(HERE.parent), str(HERE)]),
+        "PYTHONPATH": str(HERE.parent),
     }
     ran = subprocess.run(
         [sys.executable, str(HERE / "misbehaving.py")],

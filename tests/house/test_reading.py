@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import zstandard
 from doubles import MemoryRanges
 from jsonl_agent import AGENT, exchange, line
 
-from extractord.core.events import Skipped
+from extractord.core.events import Oversized, Skipped
 from extractord.core.gate import GateSettings
 from extractord.core.ports import Owner
 from extractord.core.records import Project, Window
@@ -60,11 +61,12 @@ class House:
         self.ranges.finish("run", "saved", NOW)
 
 
-def shown(come: tuple[Window | Skipped, ...]) -> list[object]:
+def shown(come: Iterable[Window | Skipped | Oversized]) -> list[object]:
     """Keys by window; (key, reason) of what was skipped."""
     return [
         [each.key for each in one.exchanges] if isinstance(one, Window) else (one.exchange, one.reason)
         for one in come
+        if not isinstance(one, Oversized)
     ]
 
 

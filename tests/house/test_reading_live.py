@@ -18,7 +18,7 @@ from jsonl_agent import AGENT, exchange
 
 from extractord.core.gate import GateSettings
 from extractord.core.ports import Owner
-from extractord.core.records import Project, Window
+from extractord.core.records import Project, Seen, Window
 from extractord.core.transcripts.source import Container, Rows, Source
 from extractord.edges.watch import Watch
 from extractord.reading import Reading
@@ -96,7 +96,7 @@ def rows_source(root: Path) -> Source:
 
 
 class RowReader(jsonl_agent.LineReader):
-    def feed(self, record: bytes) -> Iterable[jsonl_agent.Seen]:
+    def feed(self, record: bytes) -> Iterable[Seen]:
         row = json.loads(record)
         return super().feed(json.dumps({**row, "turn_end": row["turn_end"] == "1"}).encode())
 

@@ -54,7 +54,7 @@ def test_what_is_held_is_listed_and_shown_with_its_words_and_why(person: Person)
     }
     assert second["id"] == "2"
     (shown,) = person.told("review", "show", "1")
-    (change,) = shown["changes"]  # type: ignore[misc]
+    (change,) = shown["changes"]
     assert (change["quotes"], change["source"], change["name"]) == ([WORDS], "codex s1 id-e1", "deploys")
     screen = person.types("review", "show", "1").stdout
     assert f"  quote  {WORDS}\n" in screen

@@ -139,7 +139,7 @@ SMALL = 400_000
 
 async def source_of(path: Path) -> Source | None:
     try:
-        ((source, _),) = await found_at(str(path), SOURCES, AROUND, [].append)
+        ((source, _),) = await found_at(str(path), SOURCES, AROUND, list[TranscriptError]().append)
     except TranscriptError:
         return None
     return source

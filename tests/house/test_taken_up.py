@@ -169,9 +169,9 @@ async def test_an_interrupted_extract_gives_its_claim_back_and_counts_no_attempt
     place.standin.script = never
     place.transcript.write_bytes(lines(TUESDAY))
     for number in (signal.SIGINT, signal.SIGTERM):
-        asked = len(place.standin.bodies)
+        place.standin.bodies.clear()
         extract = place.started("extract", place.transcript)
-        await place.until(lambda asked=asked: len(place.standin.bodies) > asked)
+        await place.until(lambda: place.standin.bodies)
         extract.send_signal(number)
         assert await asyncio.to_thread(extract.wait, 20) == 130
     place.standin.script = remembers

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import string
 import time
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given, settings
@@ -208,7 +209,7 @@ def test_a_secret_is_found_however_it_is_told(before: str, value: str, after: st
     assert hits == [(len(before), len(before) + len(value))]
 
 
-SPLIT = {
+SPLIT: dict[str, Callable[[str], str]] = {
     "spelt out with spaces": " ".join,
     "spelt out with dashes": "-".join,
     "a space inside": lambda token: f"{token[:19]} {token[19:]}",

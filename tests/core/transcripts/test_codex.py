@@ -2,12 +2,13 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 from feeding import fed, line, newest, odd_records, prompts, reader, voided
 from hypothesis import given, settings
 
-from extractord.core.records import Entry, Origin, Role, ToolCall, Voided
+from extractord.core.records import Entry, Origin, Role, Seen, ToolCall, Voided
 from extractord.core.transcripts.codex import SOURCE
 from extractord.core.transcripts.source import Container, Surroundings
 
@@ -49,8 +50,8 @@ def output(ident: str, text: object) -> dict[str, object]:
     return item("function_call_output", call_id=ident, output=text)
 
 
-def shape(seen: list[object]) -> list[tuple[Role, Origin, str, bool]]:
-    return [(each.role, each.origin, each.text, each.turn_end) for each in newest(seen).values()]  # type: ignore[arg-type]
+def shape(seen: list[Seen]) -> list[tuple[Role, Origin, str, bool]]:
+    return [(each.role, each.origin, each.text, each.turn_end) for each in newest(seen).values()]
 
 
 def test_a_turn_becomes_entries_and_its_end_revises_the_last() -> None:
@@ -157,7 +158,7 @@ def test_a_block_that_the_harness_wrote_is_no_prose_whatever_it_says() -> None:
         ({"thread_source": "subagent"}, Origin.SUBAGENT),
     ],
 )
-def test_a_prompt_has_the_origin_of_its_session(more: dict[str, object], origin: Origin) -> None:
+def test_a_prompt_has_the_origin_of_its_session(more: dict[str, Any], origin: Origin) -> None:
     seen = fed(reader(SOURCE), meta(**more), says("user", "a b c"), says("assistant", "d"))
     assert [each.origin for each in newest(seen).values()] == [
         origin,

@@ -15,8 +15,8 @@ PATH = "/home/dev/shop/.crush/crush.db"
 SESSION = {"kind": "session", "id": "s1", "parent": None}
 
 
-def row(ident: str, role: str, *parts: object, summary: int = 0) -> dict[str, object]:
-    stored = json.dumps([{"type": kind, "data": data} for kind, data in parts])  # type: ignore[misc]
+def row(ident: str, role: str, *parts: tuple[str, object], summary: int = 0) -> dict[str, object]:
+    stored = json.dumps([{"type": kind, "data": data} for kind, data in parts])
     return {
         "kind": "message",
         "id": ident,

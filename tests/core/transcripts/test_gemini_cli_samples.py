@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from feeding import SAMPLES, memory_writes, prompts, transcript, voided
 
-from extractord.core.records import Origin
+from extractord.core.records import Entry, Origin
 from extractord.core.transcripts.gemini_cli import SOURCE
 
 pytestmark = pytest.mark.skipif(not SAMPLES.exists(), reason="the shared samples are not beside the checkout")
@@ -82,6 +82,6 @@ def test_the_current_agents_sessions_come_out_with_their_prompts_and_the_write()
     assert prompts(second) == ["I prefer short answers without a summary at the end"]
     assert memory_writes(first) == [("/home/dev/memory/deploy-day.md", True)]
     assert not voided(first)
-    assert {entry.cwd for entry in first if getattr(entry, "origin", None) is Origin.HUMAN} == {
+    assert {entry.cwd for entry in first if isinstance(entry, Entry) and entry.origin is Origin.HUMAN} == {
         "/home/dev/shop"
     }

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 from feeding import fed, newest, odd_records, prompts, reader, settled, voided
@@ -26,7 +28,7 @@ def session(*messages: str, **more: object) -> dict[str, object]:
 
 
 def row(
-    ident: str, body: dict[str, object], *parts: dict[str, object], updated: int = AT
+    ident: str, body: dict[str, object], *parts: Mapping[str, object], updated: int = AT
 ) -> dict[str, object]:
     stored = [{"id": f"prt_{ident}_{nth}", "data": json.dumps(part)} for nth, part in enumerate(parts)]
     return {
@@ -42,7 +44,7 @@ def user(ident: str, *parts: dict[str, object], updated: int = AT) -> dict[str, 
     return row(ident, {"role": "user"}, *parts, updated=updated)
 
 
-def model(ident: str, *parts: dict[str, object], updated: int = AT, **more: object) -> dict[str, object]:
+def model(ident: str, *parts: Mapping[str, object], updated: int = AT, **more: Any) -> dict[str, object]:
     body = {"role": "assistant", "parentID": "msg_1", "path": {"cwd": "/home/dev/shop/api"}, **more}
     return row(ident, body, *parts, updated=updated)
 
@@ -51,7 +53,7 @@ def text(words: str, **more: object) -> dict[str, object]:
     return {"type": "text", "text": words, **more}
 
 
-def tool(name: str, status: str, given: dict[str, object], **more: object) -> dict[str, object]:
+def tool(name: str, status: str, given: Mapping[str, object], **more: object) -> dict[str, object]:
     return {"type": "tool", "tool": name, "callID": "c1", "state": {"status": status, "input": given, **more}}
 
 
@@ -78,7 +80,7 @@ def answered(ident: str, role: Role, words: str, **more: object) -> Entry:
     )
 
 
-DONE = {"time": {"created": AT, "completed": AT + 5}, "finish": "stop"}
+DONE: dict[str, Any] = {"time": {"created": AT, "completed": AT + 5}, "finish": "stop"}
 
 
 def test_prompt_call_result_and_answer() -> None:
@@ -190,7 +192,7 @@ def test_a_call_names_its_files(
     ],
 )
 def test_a_turn_ends_with_a_completed_message_that_asks_for_nothing(
-    more: dict[str, object], parts: list[dict[str, object]], ends: bool
+    more: dict[str, Any], parts: list[dict[str, object]], ends: bool
 ) -> None:
     seen = fed(reader(SOURCE), session("msg_2"), model("msg_2", text("hm"), *parts, **more))
     assert newest(seen)["msg_2"].turn_end is ends

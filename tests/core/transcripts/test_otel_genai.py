@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 from feeding import fed, line, memory_writes, newest, odd_records, prompts, reader, settled
@@ -73,7 +74,7 @@ def test_a_history_that_each_call_repeats_is_told_once_with_its_first_time() -> 
 
 
 @pytest.mark.parametrize(("more", "ok"), [({}, True), ({"error__type": "timeout"}, False)])
-def test_a_tools_span_has_its_call_and_outcome(more: dict[str, object], ok: bool) -> None:
+def test_a_tools_span_has_its_call_and_outcome(more: dict[str, Any], ok: bool) -> None:
     span = exported(
         gen_ai__operation__name="execute_tool",
         gen_ai__tool__name="create_file",
