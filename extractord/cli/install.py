@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Iterable
+from dataclasses import replace as replace_ground
 from importlib import import_module
 from pathlib import Path
 from typing import Annotated
@@ -15,6 +16,7 @@ from rich.console import Console
 from rich.text import Text
 
 from extractord.cli.planning import Plan, put_in, take_out
+from extractord.cli.supervision import UNITS, Asked, everything, unit_of
 from extractord.cli.writing import diff, printable
 from extractord.config import Settings, load_settings, platform_surroundings
 from extractord.core.connecting.target import Ground, Target
@@ -25,6 +27,8 @@ from extractord.edges.state import State
 from extractord.errors import InstallError, UsageError
 
 TARGETS = {
+    "systemd": "extractord.core.connecting.systemd",
+    "launchd": "extractord.core.connecting.launchd",
     "claude-code": "extractord.core.connecting.claude_code",
 }
 """Every target and the module whose TARGET it is; imported when it is named."""
@@ -38,9 +42,19 @@ Where = Annotated[
 ]
 
 
+System = Annotated[
+    bool, Parameter(negative=(), help="systemd: the system's unit, for one account; needs root.")
+]
+
+
 def install(
     target: str = "",
     *,
+    system: System = False,
+    account: Annotated[str, Parameter(help="systemd --system: whose agents are read.")] = "",
+    key_file: Annotated[
+        Path | None, Parameter(help="systemd: the model's key, mode 0600, handed over by LoadCredential.")
+    ] = None,
     mcp: Annotated[bool, Parameter(negative=(), help="Register the server of the memories too.")] = False,
     project: Where = None,
     yes: Yes = False,
@@ -55,6 +69,9 @@ def install(
         _list(settings)
         return
     found, ground = _target(target), _ground(project, mcp=mcp)
+    if target in UNITS:
+        asked = Asked(is_system=system, account=account, key_file=key_file, may_ask=not (yes or dry_run))
+        ground = replace_ground(ground, unit=unit_of(target, settings, asked))
     receipts = Receipts(settings.state_dir, target)
     plan = put_in(found.additions(ground), receipts.rows())
     commands = found.afterwards(ground)
@@ -70,15 +87,20 @@ def install(
     print(f"installed: {target}; `extractord uninstall {target}` takes it out again")
 
 
-def uninstall(target: str, *, project: Where = None, yes: Yes = False, dry_run: Dry = False) -> None:
+def uninstall(
+    target: str, *, system: System = False, project: Where = None, yes: Yes = False, dry_run: Dry = False
+) -> None:
     """Take out of an agent's files, or the machine's units, what `install` put there, and nothing else."""
     settings = load_settings()
     found, ground = _target(target), _ground(project, mcp=True)
     receipts = Receipts(settings.state_dir, target)
     rows = receipts.rows()
+    if target in UNITS:
+        ground = replace_ground(ground, unit=everything(target, settings, rows, is_system=system))
     plan = take_out(found.additions(ground), rows)
     commands = found.beforehand(ground) if plan.changed else ()
-    _show(plan, commands, (), ())
+    behind = found.behind(ground) if plan.changed else ()
+    _show(plan, commands, behind, found.left(ground))
     if not plan.changed and not rows:
         print(f"{target} has nothing of extractord's: nothing to change")
         return
@@ -90,6 +112,7 @@ def uninstall(target: str, *, project: Where = None, yes: Yes = False, dry_run: 
         if plan.then[path] is None:
             remove_folders([folder for row in rows if row.path == path for folder in row.folders])
     receipts.keep(plan.receipts.values())
+    _run(behind)
     print(f"taken out: {target}")
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from msgspec import Struct
 
+from extractord.core.connecting.unit import Unit
 from extractord.core.transcripts.source import Surroundings
 from extractord.errors import InstallError
 
@@ -27,6 +28,8 @@ class Ground:
     """The directory of the project that is meant, absolute; empty where none is."""
     mcp: bool = False
     """Register the server of the memories too."""
+    unit: Unit | None = None
+    """What was found out for a unit of the daemon; None for a target that is none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,6 +64,10 @@ class Target:
     """Commands that are shown with the change, and run when it is written."""
     beforehand: Callable[[Ground], tuple[tuple[str, ...], ...]] = lambda _ground: ()
     """Commands that are shown, and run before the additions are taken out."""
+    behind: Callable[[Ground], tuple[tuple[str, ...], ...]] = lambda _ground: ()
+    """Commands that are shown, and run when the additions are out."""
+    left: Callable[[Ground], tuple[str, ...]] = lambda _ground: ()
+    """What a person is told that stays."""
 
 
 class Receipt(Struct, frozen=True, kw_only=True):

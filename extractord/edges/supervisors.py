@@ -1,0 +1,51 @@
+"""Who starts units on this machine, and what of a unit it can give: asked, never guessed."""
+
+from __future__ import annotations
+
+import getpass
+import shutil
+import subprocess
+from collections.abc import Sequence
+
+_ASK_S = 20.0
+_THERE = frozenset({"running", "degraded", "starting", "initializing", "maintenance", "stopping"})
+
+
+def has_systemd(*, is_system: bool) -> bool:
+    """True where the manager of this user, or of the system, answers."""
+    words = ("systemctl", *(() if is_system else ("--user",)), "is-system-running")
+    ended = _asked(words)
+    return ended is not None and ended.stdout.strip() in _THERE
+
+
+def has_launchd() -> bool:
+    """True where there is a launchd to be told."""
+    return shutil.which("launchctl") is not None
+
+
+def has_namespaces(*, has_manager: bool) -> bool:
+    """True where a service of this user's can be given a namespace of its own.
+
+    The manager itself is let try, since the kernel may ask who it is that wants one (AppArmor's
+    rule); where there is none, this process tries.
+    """
+    words: tuple[str, ...] = ("unshare", "--user", "--map-root-user", "--mount", "true")
+    if has_manager:
+        words = ("systemd-run", "--user", "--wait", "--quiet", "--collect", "-pPrivateUsers=yes",
+                 "-pProtectSystem=strict", "true")  # fmt: skip
+    ended = _asked(words)
+    return ended is not None and ended.returncode == 0
+
+
+def account() -> str:
+    """The name of this user."""
+    return getpass.getuser()
+
+
+def _asked(words: Sequence[str]) -> subprocess.CompletedProcess[str] | None:
+    try:
+        return subprocess.run(  # noqa: S603 - fixed words
+            words, capture_output=True, text=True, check=False, timeout=_ASK_S, stdin=subprocess.DEVNULL
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
