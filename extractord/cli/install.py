@@ -27,9 +27,9 @@ from extractord.edges.state import State
 from extractord.errors import InstallError, UsageError
 
 TARGETS = {
+    "claude-code": "extractord.core.connecting.claude_code",
     "systemd": "extractord.core.connecting.systemd",
     "launchd": "extractord.core.connecting.launchd",
-    "claude-code": "extractord.core.connecting.claude_code",
 }
 """Every target and the module whose TARGET it is; imported when it is named."""
 
