@@ -27,6 +27,7 @@ COMMANDS = {
     "review": ("review:app", "What is held for you: accept, edit, reject or leave it."),
     "undo": ("undo:undo", "Take back all that a run did."),
     "context": ("context:context", "The index of memories as an agent is given it."),
+    "search": ("search:search", "The memories that have these words, the best first."),
     "entries": ("entries:entries", "What the daemon sees in a transcript or a folder of them."),
     "judge": ("judge:judge", "Ask the policy about a request; nothing is changed."),
     "audit": ("audit:app", "Every request that was refused, every commit, and whether the chain holds."),

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal, assert_never
 
 from extractord.cli.looking import project_of
 from extractord.config import Settings
-from extractord.core.survey import Surveyed, kinds_of, root_of
+from extractord.core.survey import USER_ROOT, Surveyed, kinds_of, root_of
 from extractord.edges.store.roots import Roots
 from extractord.errors import UsageError
 from extractord.storeroom import to_stderr
 
 Row = tuple[str, Surveyed]
 """A memory with its root's name."""
+Scope = Literal["here", "user", "project", "all"]
 
 
 def rows_of(roots: Roots, names: tuple[str, ...]) -> list[Row]:
@@ -41,3 +43,18 @@ def chosen(settings: Settings, there: tuple[str, ...], project: Path | None) -> 
     found = project_of(settings, project)
     wanted = [root_of(kind, found) for kind in kinds_of(found)]
     return tuple(root for root in there if root in wanted)
+
+
+def within(settings: Settings, there: tuple[str, ...], project: Path | None, scope: Scope) -> tuple[str, ...]:
+    """Given the roots that are there, return those in the scope of a directory's project."""
+    here = chosen(settings, there, project or Path.cwd())
+    match scope:
+        case "here":
+            return here
+        case "user":
+            return tuple(root for root in here if root == USER_ROOT)
+        case "project":
+            return tuple(root for root in here if root != USER_ROOT)
+        case "all":
+            return there
+    assert_never(scope)

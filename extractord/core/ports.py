@@ -24,7 +24,7 @@ from extractord.core.records import (
     Tool,
     Usage,
 )
-from extractord.core.surveyed import Remembered
+from extractord.core.surveyed import Remembered, Searchable
 from extractord.core.versions import Current, Held, Intent, Placed, Proof, Tombstone, Version
 from extractord.core.wire import Start
 from extractord.policy.requests import PathFacts, RootKind, Trust
@@ -432,6 +432,10 @@ class Versions(Protocol):
         """The current version of each path of a root."""
         ...
 
+    def current_of(self, root: str, path: str) -> Current | None:
+        """The current version of one path; None where the ledger knows none."""
+        ...
+
     def set_current(self, root: str, path: str, current: Current | None) -> None:
         """From now on this is the current version of the path; None where there is none."""
         ...
@@ -513,8 +517,14 @@ class Surveys(Protocol):
         """What each file of a root said, by path, when it was read under this very law."""
         ...
 
-    def keep(self, root: str, law: str, rows: Iterable[Remembered]) -> None:
-        """From now on this is what these files say."""
+    def keep(
+        self, root: str, law: str, rows: Iterable[Remembered], texts: Iterable[tuple[str, str]] = ()
+    ) -> None:
+        """From now on this is what these files say; `texts` has, by path, what can be searched of some."""
+        ...
+
+    def texts(self, root: str, law: str) -> Iterable[Searchable]:
+        """What can be searched of the files of a root, and how the ledger has them stand."""
         ...
 
     def forget(self, root: str, paths: Iterable[str]) -> None:

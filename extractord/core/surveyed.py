@@ -45,3 +45,15 @@ class Remembered(Struct, frozen=True, kw_only=True):
     inode: int
     judged: bool
     """The law was asked about it: it was foreign."""
+
+
+class Searchable(Struct, frozen=True, gc=False):
+    """What can be searched of a file, as the ledger remembers it."""
+
+    path: str
+    size: int
+    mtime_ns: int
+    inode: int
+    folded: str
+    hidden: bool | None
+    """It is withheld; None where the law is to be asked first."""

@@ -18,6 +18,7 @@ from extractord.cli.perf import (
     reading,
     redacting,
     running,
+    searching,
     starting,
 )
 from extractord.cli.perf.rows import Failed, Measure, Row
@@ -35,6 +36,7 @@ GROUPS: Mapping[str, Measure] = {
     running.RUN: running.measure_run,
     running.DRAIN: running.measure_drain,
     indexing.GROUP: indexing.measure,
+    searching.GROUP: searching.measure,
     idling.GROUP: idling.measure,
 }
 """Each in the order in which it is measured."""

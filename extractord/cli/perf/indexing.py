@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import secrets
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -34,7 +35,7 @@ async def _measure(conditions: Conditions) -> list[Row]:
     async with opened(settings) as house:
         roots = {name: settings.memory_dir / root for name, root in _ROOTS.items()}
         for name, count in (("few", few), ("many", many)):
-            _fill(roots[name], count)
+            fill(roots[name], count)
             house.store.notice([_ROOTS[name]])
         taken = interleaved(
             {
@@ -64,12 +65,16 @@ async def _measure(conditions: Conditions) -> list[Row]:
     ]
 
 
-def _fill(root: Path, count: int) -> None:
+def fill(root: Path, count: int, *, written_s_ago: float = 0) -> None:
+    """Given a root that is not there yet, make it with so many memories, written by hand a while ago."""
     root.mkdir(parents=True, mode=0o700)
+    then = time.time() - written_s_ago
     for number in range(count):
         folder = root / f"part-{number // _FOLDER_OF}"
         folder.mkdir(exist_ok=True, mode=0o700)
-        (folder / f"fact-{number}.md").write_text(_memory(number, "first"))
+        file = folder / f"fact-{number}.md"
+        file.write_text(_memory(number, "first"))
+        os.utime(file, (then, then))
 
 
 def _memory(number: int, said: str) -> str:

@@ -72,14 +72,16 @@ class Folder:
             folder = waiting.pop()
             above = f"{folder}/" if folder else ""
             with self._explained(folder or "."), self._reach(folder) as here, os.scandir(here) as entries:
-                for entry in entries:
+                for entry in entries:  # a search goes through ten thousand of them
                     name = entry.name
-                    if name.startswith(".") or not _is_utf8(name):
+                    if name[0] == "." or not (name.isascii() or _is_utf8(name)):
                         continue
                     if name.endswith(".md") and entry.is_file(follow_symlinks=False):
-                        with suppress(FileNotFoundError):
+                        try:
                             seen = entry.stat(follow_symlinks=False)
-                            found[above + name] = (seen.st_size, seen.st_mtime_ns, seen.st_ino)
+                        except FileNotFoundError:
+                            continue
+                        found[above + name] = (seen.st_size, seen.st_mtime_ns, seen.st_ino)
                     elif entry.is_dir(follow_symlinks=False):
                         waiting.append(above + name)
         return dict(sorted(found.items()))

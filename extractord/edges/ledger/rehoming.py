@@ -17,7 +17,7 @@ SCHEMA: tuple[str, ...] = (
     "CREATE TABLE moves(old TEXT PRIMARY KEY, new TEXT NOT NULL, project TEXT NOT NULL) WITHOUT ROWID",
 )
 
-_ROOTED = ("trust", "proofs", "history", "surveys")
+_ROOTED = ("trust", "proofs", "history", "surveys", "texts")
 
 
 @border
@@ -60,7 +60,7 @@ class Rehoming:
         """The root has its new name: so has all that is known of it, and its sessions belong there."""
         for table in _ROOTED:
             self._connection.execute(
-                f"UPDATE OR REPLACE {table} SET root = ? WHERE root = ?",  # noqa: S608 - the four above
+                f"UPDATE OR REPLACE {table} SET root = ? WHERE root = ?",  # noqa: S608 - the tables above
                 (new, old),
             )
         versions = Versions(self._connection)

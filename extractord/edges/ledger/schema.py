@@ -22,6 +22,7 @@ STEPS: tuple[Step, ...] = (
     (*ranges.SCHEMA, *runs.SCHEMA, *audit.SCHEMA, *versions.SCHEMA),
     (*surveys.SCHEMA, *rehoming.SCHEMA),
     retention.SCHEMA,
+    surveys.TEXTS,
 )
 
 NAME = "ledger.db"

@@ -75,6 +75,10 @@ class Versions:
             self._touched.pop(root, None)
         return current
 
+    def current_of(self, root: str, path: str) -> Current | None:
+        """The current version of one path; None where the ledger knows none."""
+        return dict(self._select("root = ? AND path = ?", root, path)).get(path)
+
     def _select(self, where: str, *values: str) -> Iterator[tuple[str, Current]]:
         rows = self._connection.execute(
             f"SELECT path, sha256, trust, is_foreign, pinned, withheld FROM trust WHERE {where}",  # noqa: S608 - the two conditions above

@@ -10,10 +10,12 @@ from pathlib import Path
 from msgspec import structs
 
 from extractord.core.changeset import INDEX, decode
+from extractord.core.digesting import digest
 from extractord.core.foreign import LAW, objection
 from extractord.core.index import Listed
 from extractord.core.memory import unstamp
 from extractord.core.ports import Folder, Surveys, Versions
+from extractord.core.search import Text, searchable
 from extractord.core.survey import USER_ROOT, Surveyed, at_fault, survey
 from extractord.core.surveyed import Remembered
 from extractord.core.versions import Current
@@ -112,13 +114,27 @@ class Roots:
         ]
         if len(new) < _WORTH_KEEPING:
             return
-        self._surveys.keep(
-            root,
-            law_version(),
-            [Remembered(row=one.bare, inode=one.stat[2], judged=one.judged) for one in new],
-        )
+        rows = [Remembered(row=one.bare, inode=one.stat[2], judged=one.judged) for one in new]
+        self._surveys.keep(root, law_version(), rows, self._texts(root, rows))
         self._surveys.forget(root, {path for path, _ in kept if path not in cached})
         self._kept[root] = {(path, one.stat) for path, one in cached.items()}
+
+    def _texts(self, root: str, rows: Iterable[Remembered]) -> Iterator[tuple[str, str]]:
+        """The path and what can be searched of each file that is still as its row says."""
+        for row in (one.row for one in rows):
+            folded = self._text(root, row.path, row.sha256)
+            if folded:
+                yield row.path, folded
+
+    def _text(self, root: str, path: str, sha256: str = "") -> str:
+        """What can be searched of a file; empty where nothing can, or it is not the one that is meant."""
+        try:
+            raw = self.folder(root).read(path, LAW.read_bytes)
+            if sha256 in ("", digest(raw)):
+                return searchable(path, decode(path, raw))
+        except StoreError:
+            pass
+        return ""
 
     def _remembered(self, root: str) -> dict[str, _Cached]:
         """What an earlier process read and wrote down."""
@@ -128,6 +144,37 @@ class Roots:
             found[path] = _Cached(stat, one.row, None, _standing(one.row, None), one.judged)
         self._kept[root] = {(path, one.stat) for path, one in found.items()}
         return found
+
+    def found(self, root: str) -> Iterator[Text]:
+        """Yield what can be searched of each memory of a root: of none that is known to be withheld.
+
+        What the ledger remembers of a file is taken where its stat is as it was; every other is read,
+        and not yet judged.
+        """
+        there = dict(self.folder(root).stats())
+        there.pop(INDEX, None)
+        for one in self._surveys.texts(root, law_version()):
+            if there.get(one.path) != (one.size, one.mtime_ns, one.inode):
+                continue
+            del there[one.path]
+            if not one.hidden:
+                yield Text(root, one.path, one.mtime_ns, one.folded, one.hidden is not None)
+        for path, (_, mtime_ns, _) in there.items():
+            folded = self._text(root, path)
+            if folded:
+                yield Text(root, path, mtime_ns, folded, sure=False)
+
+    def look(self, root: str, path: str) -> tuple[Surveyed, str] | None:
+        """Return a memory's row and its text without our stamps, as they are now; None for no file.
+
+        The text of one at fault is empty.
+        """
+        folder, current = self.folder(root), self._versions.current_of(root, path)
+        stat = folder.stat(path)
+        if stat is None:
+            return None
+        row = _standing(_look(folder, root, path, stat, current)[0], current)
+        return row, "" if row.fault else self.text(root, path) or ""
 
     def raw(self, root: str, path: str) -> bytes | None:
         """Return a memory's bytes; None where there is none. Raise StoreError where unreadable."""
