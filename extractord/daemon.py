@@ -13,14 +13,19 @@ from extractord.following import Outside, reread
 from extractord.heartbeat import Heartbeat
 from extractord.heeding import Heeding
 from extractord.house import House, opened
+from extractord.intercom import Intercom, intercom
+from extractord.intercom.obeying import Obeying
 from extractord.rounds import Round
 
 
 async def serve(settings: Settings, outside: Outside) -> None:
     """Given the settings, serve until SIGTERM or SIGINT. Raise AlreadyRunning and whatever opening raises."""
     with signalled() as signals:
-        async with opened(settings, serving=True, warn=outside.say) as house:
-            daemon = Daemon(house, outside, signals)
+        async with (
+            opened(settings, serving=True, warn=outside.say) as house,
+            intercom(house, outside.say) as bus,
+        ):
+            daemon = Daemon(house, outside, bus, signals)
             await daemon.startup()
             await daemon.main_loop()
             await daemon.shutdown()
@@ -29,16 +34,17 @@ async def serve(settings: Settings, outside: Outside) -> None:
 class Daemon:
     """What happens while the house is open."""
 
-    def __init__(self, house: House, outside: Outside, signals: Signals) -> None:
+    def __init__(self, house: House, outside: Outside, bus: Intercom, signals: Signals) -> None:
         self._house = house
         self._outside = outside
-        self._say = outside.say
+        self._say = bus.say
         self._signals = signals
         self._fault: BaseException | None = None
         self._dispatch = Dispatch(house, self._run_ended, signals.stop.set)
         self._heeding = Heeding(house.store, house.settings, self._say, house.clock)
         self._heart = Heartbeat(outside.notify, house.settings.budget.run_s, self._say)
         self._round = self._next()
+        bus.obey(Obeying(self._dispatch, bus.stand))
 
     async def startup(self) -> None:
         """What is there before the first start is noted and not read; what people wrote is noticed."""

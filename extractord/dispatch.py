@@ -23,7 +23,8 @@ class Dispatch:
 
     def __init__(self, house: House, ended: Callable[[RunRow], None], faulted: Callable[[], None]) -> None:
         """`ended` is told of each run; `faulted` when one failed as no run can: see `fault`."""
-        self._house = house
+        self.house = house
+        """In which runs are made now."""
         self._ended = ended
         self._faulted = faulted
         self._mailbox = Mailbox(house.settings.run.concurrency)
@@ -39,15 +40,15 @@ class Dispatch:
 
     def due(self, window: Window) -> datetime | None:
         """When the ledger lets all of the window run; one that somebody else has is asked for again."""
-        states = self._house.ledger.ranges.states(window.agent, window.session)
+        states = self.house.ledger.ranges.states(window.agent, window.session)
         rows = [states[exchange.key] for exchange in window.exchanges if exchange.key in states]
         if any(row.state == "claimed" for row in rows):
-            return self._house.clock() + _CLAIMED_WAIT
+            return self.house.clock() + _CLAIMED_WAIT
         return max((row.retry_at for row in rows if row.retry_at), default=None)
 
     async def take_up(self) -> None:
         """Offer what other processes left, released or were told to try again."""
-        house, now = self._house, self._house.clock()
+        house, now = self.house, self.house.clock()
         accounts = house.extraction.accounts
         if not accounts.reaped(now) and not house.ledger.was_changed():
             return
@@ -61,19 +62,28 @@ class Dispatch:
 
     def begin(self) -> None:
         """Begin every run that may be begun now."""
-        while (snapshot := self._mailbox.take(self._house.clock())) is not None:
+        while (snapshot := self._mailbox.take(self.house.clock())) is not None:
             task = asyncio.create_task(self._run(snapshot))
             self.running.add(task)
             task.add_done_callback(self._done)
 
     def move(self, house: House) -> None:
         """From now on runs are made in this house; those in flight end in the old one."""
-        self._house = house
+        self.house = house
         self._mailbox.limit(house.settings.run.concurrency)
 
     def stop(self) -> None:
         """Begin no more; what waits is open in the ledger, and is found at the next start."""
         self._mailbox.stop()
+
+    def pause(self) -> None:
+        """Begin no more until `resume`; those in flight go on."""
+        self._mailbox.pause(paused=True)
+
+    def resume(self) -> None:
+        """Begin runs again."""
+        self._mailbox.pause(paused=False)
+        self.begin()
 
     def cancel(self) -> None:
         """End the runs in flight: each gives its claim back."""
@@ -81,7 +91,7 @@ class Dispatch:
             task.cancel()
 
     async def _run(self, snapshot: Snapshot) -> None:
-        row = await self._house.extraction.run(snapshot)
+        row = await self.house.extraction.run(snapshot)
         if row is not None:
             self._ended(row)
         if row is not None and row.outcome in CLOSING:
@@ -92,16 +102,16 @@ class Dispatch:
 
     async def _again(self, window: Window) -> Window:
         """What is open of the window's session now."""
-        states = self._house.ledger.ranges.states(window.agent, window.session)
+        states = self.house.ledger.ranges.states(window.agent, window.session)
         closed = {key for key, row in states.items() if row.state in ("closed", "baseline")}
         again = replace(window, exchanges=tuple(each for each in window.exchanges if each.key not in closed))
-        for come in await self._house.room.reading.again(window.agent, window.session, self._house.clock()):
+        for come in await self.house.room.reading.again(window.agent, window.session, self.house.clock()):
             if isinstance(come, Window) and come.project == window.project:
                 again = come
         return again
 
     def _frozen(self, window: Window) -> Snapshot:
-        return Snapshot(window=window, offered_at=self._house.clock())
+        return Snapshot(window=window, offered_at=self.house.clock())
 
     def _done(self, task: asyncio.Task[None]) -> None:
         """A run that failed as no run can is ours: nothing is closed, and nothing more is begun."""

@@ -17,6 +17,8 @@ from extractord.agent.heuristic import NAME as EMBEDDED
 from extractord.agent.prompts import load as load_agent_prompts
 from extractord.briefing import Briefing
 from extractord.config import Settings, platform_surroundings
+from extractord.config.broker import broker_of
+from extractord.core.broker import Broker
 from extractord.core.budget import Limits
 from extractord.core.wire import Probe
 from extractord.edges.child import ForkedChild
@@ -79,6 +81,7 @@ async def opened(
     `warn` is told what a person should know of ledger and memories.
     Raise AlreadyRunning, ConfigError, LedgerError or StoreError with what to do.
     """
+    broker = broker_of(settings.mqtt)
     tmp = tempfile.gettempdir()  # found by writing, which this process soon can't
     async with AsyncExitStack() as stack:
         opened_store = stack.enter_context(storeroom(settings, warn, serving=serving))
@@ -87,7 +90,7 @@ async def opened(
         processes = Processes([*OURSELVES, "_processes", settings.confinement])
         stack.callback(processes.stop)
         processes.start()
-        _confine(settings, Path(tmp))
+        _confine(settings, Path(tmp), broker if serving else None)
         redaction = Redaction()
         stack.push_async_callback(redaction.close)
         await redaction.start()
@@ -162,11 +165,16 @@ def _extraction(settings: Settings, ledger: Ledger, store: Store, means: Means) 
     )
 
 
-def _confine(settings: Settings, tmp: Path) -> None:
-    """Give up this process's own writing, and try it. Raise ConfinementError where that does not hold."""
+def _confine(settings: Settings, tmp: Path, broker: Broker | None) -> None:
+    """Give up this process's own writing, and all network but the broker's; and try the first.
+
+    Raise ConfinementError where that does not hold.
+    """
     if settings.confinement == "off":
         return
-    level = confine_daemon([settings.memory_dir, settings.state_dir], network=False)
+    level = confine_daemon(
+        [settings.memory_dir, settings.state_dir], broker_port=broker.port if broker else None
+    )
     wrong = what_daemon_can(settings.state_dir, tmp)
     if settings.confinement == "required" and not is_enough(level, wrong):
         could = ", ".join(wrong) or "everything"

@@ -34,6 +34,8 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     parked: tuple[RunRow, ...]
     held: int
     sources: tuple[tuple[str, str], ...]
+    bus: tuple[int, int]
+    """Events that wait for the broker, and how many were dropped, ever."""
 
 
 def status(*, json: Json = False) -> None:
@@ -68,6 +70,7 @@ def look(state_dir: Path, limits: Limits, now: datetime) -> Status:
             parked=ledger.standing.parked(),
             held=ledger.standing.held(),
             sources=ledger.standing.sources(),
+            bus=(ledger.outbox.waiting(), ledger.outbox.dropped()),
         )
 
 
@@ -86,6 +89,7 @@ def _told(found: Status, limits: Limits) -> dict[str, object]:
         "parked": [as_json(row) for row in found.parked],
         "held": found.held,
         "confinement": found.last.confinement if found.last else "",
+        "bus": {"waiting": found.bus[0], "dropped": found.bus[1]},
         "sources": [{"agent": agent, "root": root} for agent, root in found.sources],
     }
 
@@ -113,6 +117,10 @@ def lines(found: Status, limits: Limits, now: datetime) -> Iterator[tuple[str, s
     )
     if found.held:
         yield "held", f"{found.held} for you to look at: `extractord review`"
+    if any(found.bus):
+        waiting, dropped = found.bus
+        events = "1 event waits" if waiting == 1 else f"{waiting:,} events wait"
+        yield "bus", f"{events} for the broker" + (f", {dropped:,} dropped" if dropped else "")
     if found.last:
         yield "confinement", found.last.confinement or "none at the last run"
     yield from _listed("sources", [f"{agent}  {root}" for agent, root in found.sources])

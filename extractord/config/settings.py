@@ -99,6 +99,29 @@ class Keep(Struct, frozen=True, kw_only=True):
     ] = "unlimited"
 
 
+class Mqtt(Struct, frozen=True, kw_only=True):
+    """The section [mqtt]: off where `url` is empty."""
+
+    url: Annotated[
+        str,
+        Meta(
+            description="the broker: mqtts://host[:8883], or mqtt://host[:1883] on this machine; empty: none"
+        ),
+    ] = ""
+    name: Annotated[str, Meta(description="this daemon's level in the topics; empty: the machine's name")] = (
+        ""
+    )
+    user: Annotated[str, Meta(description="who we are to the broker")] = ""
+    password_file: Annotated[str, Meta(description="a file of mode 0600 that holds the password alone")] = ""
+    ca_file: Annotated[str, Meta(description="who signed the broker's certificate; empty: the system's")] = ""
+    cert_file: Annotated[str, Meta(description="our certificate, where the broker asks for one")] = ""
+    key_file: Annotated[str, Meta(description="its key, mode 0600")] = ""
+    hear: Annotated[bool, Meta(description="obey extract, pause, resume and drain")] = True
+    outbox: Annotated[
+        int, Meta(ge=1, description="events kept while the broker is away; the oldest go first")
+    ] = 10_000
+
+
 class Settings(Struct, frozen=True, kw_only=True):
     """Everything that can be set; `config_file`, `data_dir` and `state_dir` are places."""
 
@@ -121,6 +144,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     agents: dict[str, Agent] = {}
     budget: Budget = Budget()
     keep: Keep = Keep()
+    mqtt: Mqtt = Mqtt()
     config_file: Path = Path()
     data_dir: Path = Path()
     state_dir: Path = Path()

@@ -51,4 +51,24 @@ class Oversized(Struct, frozen=True, kw_only=True, tag="oversized"):
     bytes: int
 
 
-Event = Skipped | RunFinished | SourceFound | Oversized
+class Heeded(Struct, frozen=True, kw_only=True, tag="heard/heeded"):
+    """What was asked for on the bus, and what came of it."""
+
+    at: datetime
+    word: str
+    """`extract`, `pause`, `resume` or `drain`."""
+    done: bool
+    reason: str = ""
+    """Why it was not done, or what was begun."""
+
+
+class Unheeded(Struct, frozen=True, kw_only=True, tag="heard/unheeded"):
+    """Messages came that are no requests, or too many; said once a minute at most."""
+
+    at: datetime
+    messages: int
+    reason: str
+    """Of the last one."""
+
+
+Event = Skipped | RunFinished | SourceFound | Oversized | Heeded | Unheeded

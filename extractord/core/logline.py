@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import assert_never
 
-from extractord.core.events import Event, Oversized, RunFinished, Skipped, SourceFound
+from extractord.core.events import Event, Heeded, Oversized, RunFinished, Skipped, SourceFound, Unheeded
 from extractord.core.ports import RunRow
 
 Fields = dict[str, str | int | float]
@@ -45,6 +45,10 @@ def _told(event: Event) -> Fields:
             return {"agent": event.agent, "root": event.root, "transcripts": event.transcripts}
         case Oversized():
             return {"agent": event.agent, "path": event.path, "lines": event.lines, "bytes": event.bytes}
+        case Heeded():
+            return {"word": event.word, "done": str(event.done), "reason": event.reason}
+        case Unheeded():
+            return {"messages": event.messages, "reason": event.reason}
         case _:
             assert_never(event)
 

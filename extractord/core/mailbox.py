@@ -86,6 +86,7 @@ class Mailbox:
         self._waiting: dict[Key, _Waiting] = {}
         self._busy: dict[str, Key] = {}
         self._stopped = False
+        self._paused = False
 
     @property
     def waiting(self) -> int:
@@ -113,7 +114,7 @@ class Mailbox:
 
     def take(self, now: datetime) -> Snapshot | None:
         """The snapshot that waited longest among those that may run now; it is in flight from here."""
-        if self._stopped or len(self._busy) >= self._concurrency:
+        if self._stopped or self._paused or len(self._busy) >= self._concurrency:
             return None
         for key, waiting in self._waiting.items():
             is_due = waiting.not_before is None or waiting.not_before <= now
@@ -140,6 +141,10 @@ class Mailbox:
     def stop(self) -> None:
         """Start nothing more; what waits is still open in the ledger, and is found at the next start."""
         self._stopped = True
+
+    def pause(self, *, paused: bool) -> None:
+        """Start nothing more until that is taken back; what is offered waits."""
+        self._paused = paused
 
     def _advance(self, key: Key, event: Event, waiting: _Waiting | None = None) -> None:
         state, effect = TRANSITIONS[self.state(key), event]

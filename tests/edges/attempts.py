@@ -143,7 +143,7 @@ match profile:
     case "host":
         level = confine.confine_host([Path(sys.prefix)], limit)
     case "daemon":
-        level = confine.confine_daemon([Path(root)], network=False, limit=limit)
+        level = confine.confine_daemon([Path(root)], limit=limit)
     case "server":
         level = confine.confine_server(limit)
     case _:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -99,6 +100,34 @@ def test_the_daemon_writes_below_its_folders_and_nowhere_else(limit: int | None,
     assert done - {"raise its own limits"} == READS | WORKS | WRITES | {"unix"}
 
 
+CONNECTS = """
+import socket, sys
+from pathlib import Path
+from extractord.edges import confine
+confine.confine_daemon([Path(sys.argv[1])], broker_port=int(sys.argv[2]))
+for port in sys.argv[2:]:
+    try:
+        socket.create_connection(("127.0.0.1", int(port)), 5, ("", 0)).close()
+    except OSError as error:
+        print(type(error).__name__)
+    else:
+        print("connected")
+"""
+
+
+@pytest.mark.skipif(landlock.abi() < 4, reason="this kernel's Landlock cannot tell ports")
+def test_the_daemon_reaches_its_brokers_port_and_no_other(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as broker, socket.create_server(("127.0.0.1", 0)) as other:
+        ports = [str(listening.getsockname()[1]) for listening in (broker, other)]
+        ran = subprocess.run(
+            [sys.executable, "-c", CONNECTS, str(tmp_path), *ports],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+    assert ran.stdout.split() == ["connected", "PermissionError"]
+
+
 @LIMITS
 def test_the_process_that_starts_the_others_writes_nothing(limit: int | None, tmp_path: Path) -> None:
     _, done = what_succeeds("server", limit, tmp_path)
@@ -115,7 +144,7 @@ if who == "host":
     level = confine.confine_host([Path(sys.prefix)]) if confined else "none"
     could = what_host_can()
 else:
-    level = confine.confine_daemon([own], network=False) if confined else "none"
+    level = confine.confine_daemon([own]) if confined else "none"
     could = what_daemon_can(own, beside)
 print(json.dumps([is_enough(level, could), could]))
 """

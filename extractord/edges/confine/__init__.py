@@ -100,18 +100,22 @@ def confine_host(readable: Iterable[Path], limit: int | None = None) -> str:
         )
 
 
-def confine_daemon(writable: Iterable[Path], *, network: bool, limit: int | None = None) -> str:
+def confine_daemon(
+    writable: Iterable[Path], *, broker_port: int | None = None, limit: int | None = None
+) -> str:
     """Leave the daemon to write below these folders alone; return the level reached.
 
-    It still reads everything, starts its two processes and, with `network`, reaches the broker.
+    It still reads everything, starts its two processes and, with `broker_port`, reaches a broker:
+    by IP, and by TCP on that port alone where the kernel can tell ports (Landlock's ABI 4).
     """
-    families = (socket.AF_UNIX, *((socket.AF_INET, socket.AF_INET6) if network else ()))
+    ports = () if broker_port is None else (broker_port,)
+    families = (socket.AF_UNIX, *((socket.AF_INET, socket.AF_INET6) if ports else ()))
     with _opened(writable) as fds, _opened([Path("/dev/null")]) as null:
         allowed = [*((fd, landlock.KEEP) for fd in fds), *((fd, Files.WRITE_FILE) for fd in null)]
         return _apply(
             limit,
             lambda version: landlock.restrict(
-                landlock.WRITE, allowed, network=False, scoped=False, version=version
+                landlock.WRITE, allowed, network=True, scoped=False, version=version, ports=ports
             ),
             lambda: seccomp.refuse(seccomp.DAEMON, families=families, threads_only=False),
         )

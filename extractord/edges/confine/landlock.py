@@ -17,6 +17,7 @@ _ADD_RULE = 445
 _RESTRICT_SELF = 446
 _VERSION = 1
 _RULE_PATH_BENEATH = 1
+_RULE_NET_PORT = 2
 _NO_NEW_PRIVS = 38
 _NEWEST_ABI = 7
 """The newest ABI whose rights are written down here; a kernel that knows more is asked for these."""
@@ -73,6 +74,8 @@ _OF_FILES = Files.EXECUTE | Files.WRITE_FILE | Files.READ_FILE | Files.TRUNCATE 
 """What can be allowed on a file; the kernel refuses a rule with more."""
 NETWORK = 0b11
 """Bind and connect, TCP (ABI 4)."""
+_BIND, _CONNECT = 0b01, 0b10
+_ANY_FREE_PORT = 0
 SCOPES = 0b11
 """Abstract Unix sockets and signals to the outside (ABI 6)."""
 
@@ -95,6 +98,10 @@ class _PathBeneath(ctypes.Structure):
     _fields_ = (("allowed", ctypes.c_uint64), ("parent", ctypes.c_int32))
 
 
+class _NetPort(ctypes.Structure):
+    _fields_ = (("allowed", ctypes.c_uint64), ("port", ctypes.c_uint64))
+
+
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
@@ -115,12 +122,13 @@ def restrict(
     network: bool,
     scoped: bool,
     version: int,
+    ports: Iterable[int] = (),
 ) -> None:
     """Give up for ever the handled rights, but for those allowed beneath a descriptor.
 
-    `network` gives up TCP, `scoped` signals and abstract sockets to the outside; both only where
-    the ABI `version` (1 to 7) has them. Binds this thread and its children: call it before any
-    other starts. Raise OSError where the kernel refuses.
+    `network` gives up TCP, but for connections to `ports`; `scoped` signals and abstract sockets to
+    the outside; both only where the ABI `version` (1 to 7) has them. Binds this thread and its
+    children: call it before any other starts. Raise OSError where the kernel refuses.
     """
     handled = known(handled, version)
     ruleset = _Ruleset(
@@ -135,6 +143,12 @@ def restrict(
             fitting = rights if stat.S_ISDIR(os.fstat(parent).st_mode) else rights & _OF_FILES
             rule = _PathBeneath(known(fitting, version) & handled, parent)
             _checked(_libc.syscall(_ADD_RULE, fd, _RULE_PATH_BENEATH, ctypes.byref(rule), 0))
+        reachable = [(port, _CONNECT) for port in ports]
+        if reachable:  # a client may ask for a free port before it connects
+            reachable.append((_ANY_FREE_PORT, _BIND))
+        for port, right in reachable if network and version >= _NETWORK_ABI else ():
+            reached = _NetPort(right, port)
+            _checked(_libc.syscall(_ADD_RULE, fd, _RULE_NET_PORT, ctypes.byref(reached), 0))
         no_new_privileges()
         _checked(_libc.syscall(_RESTRICT_SELF, fd, 0))
     finally:

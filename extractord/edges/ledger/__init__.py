@@ -13,6 +13,7 @@ from extractord.core.ports import Owner
 from extractord.edges.ledger import owners, schema
 from extractord.edges.ledger.audit import Audit
 from extractord.edges.ledger.connection import transaction
+from extractord.edges.ledger.outbox import Outbox
 from extractord.edges.ledger.ranges import Ranges
 from extractord.edges.ledger.rehoming import Rehoming
 from extractord.edges.ledger.retention import Retention
@@ -38,6 +39,7 @@ class Ledger:
         self.surveys = Surveys(connection)
         self.rehoming = Rehoming(connection)
         self.retention = Retention(connection)
+        self.outbox = Outbox(connection)
 
     @classmethod
     def open(cls, state_dir: Path, *, readonly: bool = False) -> Self:

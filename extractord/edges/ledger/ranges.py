@@ -97,6 +97,15 @@ class Ranges:
         )
         return tuple(Baseline(path=os.fsdecode(path), offset=at, last_entry=last) for path, at, last in rows)
 
+    def paths(self, agent: str, session: str) -> tuple[str, ...]:
+        """The transcripts in which the session was found, sorted."""
+        rows = self._connection.execute(
+            """SELECT path FROM cursors WHERE agent = :agent AND session = :session
+               UNION SELECT path FROM baselines WHERE agent = :agent AND session = :session ORDER BY path""",
+            {"agent": agent, "session": session},
+        )
+        return tuple(os.fsdecode(path) for (path,) in rows)
+
     def states(self, agent: str, session: str) -> Mapping[str, RangeState]:
         """What is known of each exchange of the session, by its key, oldest first."""
         rows = self._connection.execute(

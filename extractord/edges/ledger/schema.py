@@ -11,7 +11,7 @@ from contextlib import closing, contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 
-from extractord.edges.ledger import audit, ranges, rehoming, retention, runs, surveys, versions
+from extractord.edges.ledger import audit, outbox, ranges, rehoming, retention, runs, surveys, versions
 from extractord.edges.ledger.connection import BUSY_S, place, transaction, translated
 from extractord.errors import DamagedLedgerError, LedgerError
 
@@ -23,6 +23,7 @@ STEPS: tuple[Step, ...] = (
     (*surveys.SCHEMA, *rehoming.SCHEMA),
     retention.SCHEMA,
     surveys.TEXTS,
+    outbox.SCHEMA,
 )
 
 NAME = "ledger.db"

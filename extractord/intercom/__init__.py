@@ -1,0 +1,156 @@
+"""What the daemon says to the broker, and what it hears from it; a broker that is away stops only this."""
+
+from __future__ import annotations
+
+import asyncio
+import platform
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+
+from msgspec.structs import replace
+
+from extractord import __version__
+from extractord.config.broker import broker_of
+from extractord.core.broker import Broker, Calling, Came, Will
+from extractord.core.events import Event, Heeded
+from extractord.core.heard import Heard, Unusable
+from extractord.core.said import (
+    LAST_WILL,
+    Standing,
+    Status,
+    encoded,
+    heard_topics,
+    said_topic,
+    segment,
+    status_topic,
+)
+from extractord.edges.bus import Line, first_to_end, keep
+from extractord.house import House
+from extractord.intercom.sieve import Sieve
+
+Say = Callable[[Event | str], None]
+Obey = Callable[[Heard], Awaitable[Heeded]]
+_AT_ONCE = 50
+_FAREWELL_S = 5.0
+
+
+@asynccontextmanager
+async def intercom(house: House, say: Say) -> AsyncIterator[Intercom]:
+    """Given the open house and whom to tell, yield what tells the broker too, where [mqtt] names one.
+
+    At the end what waits is said, and good-bye; for at most 5 s. Raise ConfigError where [mqtt]
+    cannot be used.
+    """
+    broker = broker_of(house.settings.mqtt)
+    made = Intercom(house, say, is_on=broker is not None)
+    if broker is None:
+        yield made
+        return
+    living = asyncio.create_task(made.live(broker))
+    try:
+        yield made
+    finally:
+        made.leave()
+        if made.is_on_line:
+            await asyncio.wait({living}, timeout=_FAREWELL_S)
+        living.cancel()
+        await asyncio.gather(living, return_exceptions=True)
+
+
+class Intercom:
+    """Tells every event to whoever was to be told, and to the broker where there is one."""
+
+    def __init__(self, house: House, say: Say, *, is_on: bool) -> None:
+        """`say` is told of events and sentences first, whatever becomes of the broker."""
+        self._house = house
+        self._say = say
+        self._is_on = is_on
+        self._name = segment(house.settings.mqtt.name or platform.node())
+        self._status = Status(state="online", at=house.clock(), version=__version__)
+        self._news = asyncio.Event()
+        self._obey: Obey | None = None
+        self._sieve = Sieve(house.clock, self.say)
+        self._trouble = ""
+        self.is_on_line = False
+
+    def say(self, event: Event | str) -> None:
+        """Tell of an event; sentences for a person stay here."""
+        self._say(event)
+        if not self._is_on or isinstance(event, str):
+            return
+        bound = self._house.settings.mqtt.outbox
+        self._house.ledger.outbox.put(
+            said_topic(self._name, event), encoded(event), self._house.clock(), bound
+        )
+        self._news.set()
+
+    def stand(self, state: Standing) -> None:
+        """The status is this from now on."""
+        self._status = Status(state=state, at=self._house.clock(), version=__version__)
+        self._news.set()
+
+    def obey(self, obey: Obey) -> None:
+        """From now on `obey` does what is heard."""
+        self._obey = obey
+
+    def leave(self) -> None:
+        """Say what waits, and good-bye: `live` returns then."""
+        self._obey = None
+        self.stand("offline")
+
+    async def live(self, broker: Broker) -> None:
+        """Keep a line to the broker until `leave`."""
+        calling = Calling(
+            client=f"extractord-{self._house.state.identity.id[:16]}",
+            will=Will(topic=status_topic(self._name), payload=encoded(LAST_WILL)),
+        )
+        await keep(broker, calling, self._live, self._lost)
+
+    async def _live(self, line: Line) -> None:
+        self._say("the broker is there")
+        self._trouble, self.is_on_line = "", True
+        parts = [self._speak(line)]
+        if self._house.settings.mqtt.hear:
+            await line.subscribe([heard_topics(self._name)])
+            parts.append(self._hear(line))
+        await first_to_end(*parts)
+
+    async def _speak(self, line: Line) -> None:
+        """Events in order, the status whenever it changes; the last word is `offline`."""
+        said: Status | None = None
+        outbox = self._house.ledger.outbox
+        while True:
+            self._news.clear()
+            status, waiting = self._status, outbox.oldest(_AT_ONCE)
+            is_last = status.state == "offline"
+            if status != said and not (is_last and waiting):
+                counted = replace(status, waiting=outbox.waiting(), dropped=outbox.dropped())
+                await line.publish(status_topic(self._name), encoded(counted), retain=True)
+                said = status
+            if waiting:
+                answers = [line.publish(each.topic, each.payload) for each in waiting]
+                results = await asyncio.gather(*answers, return_exceptions=True)
+                outbox.said(each.id for each, result in zip(waiting, results, strict=True) if result is None)
+                for result in results:
+                    if result is not None:
+                        raise result
+            elif is_last:
+                return
+            else:
+                await self._news.wait()
+
+    async def _hear(self, line: Line) -> None:
+        async for came in line.came():
+            line.ack(came)
+            await self._heed(came)
+
+    async def _heed(self, came: Came) -> None:
+        heard = self._sieve.sifted(came)
+        if not isinstance(heard, Unusable) and self._obey is not None:
+            self.say(await self._obey(heard))
+
+    def _lost(self, why: str) -> None:
+        self.is_on_line = False
+        if why != self._trouble:
+            self._say(f"{why}; it is called again, and what is to be said waits")
+        self._trouble = why

@@ -1,0 +1,212 @@
+"""A real mosquitto on loopback, with or without TLS and ACL, and its own clients to ask it with."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Self
+
+MOSQUITTO = shutil.which("mosquitto", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin")
+HAS_BROKER = MOSQUITTO is not None and shutil.which("mosquitto_sub") is not None
+HAS_CERTIFICATES = shutil.which("openssl") is not None
+PASSWORD = "only-in-tests"  # noqa: S105 - of a broker that lives for a test
+
+
+class Mosquitto:
+    """A broker in a folder of its own, on a free port of loopback; it can be killed and come back."""
+
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        users: Mapping[str, str] | None = None,
+        tls: bool = False,
+        more: Iterable[str] = (),
+    ) -> None:
+        """`users` are names with the lines of their ACL; without any, whoever comes may do all."""
+        folder.mkdir(parents=True, exist_ok=True)
+        self.folder = folder
+        self.port = _free_port()
+        self.tls = tls
+        self._process: subprocess.Popen[bytes] | None = None
+        lines = [
+            f"listener {self.port} 127.0.0.1",
+            "log_dest none",
+            "persistence_location " + f"{folder}/",
+            *more,
+        ]
+        if os.geteuid() == 0:
+            lines.append("user root")
+        if tls:
+            certificates(folder)
+            lines += [
+                f"cafile {folder}/ca.pem",
+                f"certfile {folder}/broker.pem",
+                f"keyfile {folder}/broker.key",
+            ]
+        if users is None:
+            lines.append("allow_anonymous true")
+        else:
+            for name in users:
+                ways = ["-b"] if (folder / "passwords").exists() else ["-c", "-b"]
+                subprocess.run(["mosquitto_passwd", *ways, folder / "passwords", name, PASSWORD], check=True)
+            acl = "\n".join(f"user {name}\n{rights}" for name, rights in users.items())
+            (folder / "acl").write_text(acl + "\n")
+            (folder / "acl").chmod(0o600)
+            lines += ["allow_anonymous false", f"password_file {folder}/passwords", f"acl_file {folder}/acl"]
+        (folder / "mosquitto.conf").write_text("\n".join(lines) + "\n")
+        (folder / "password").write_text(PASSWORD)
+        (folder / "password").chmod(0o600)
+
+    @property
+    def url(self) -> str:
+        return f"{'mqtts' if self.tls else 'mqtt'}://localhost:{self.port}"
+
+    def start(self) -> None:
+        assert MOSQUITTO is not None
+        self._process = subprocess.Popen(
+            [MOSQUITTO, "-c", self.folder / "mosquitto.conf"],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        began = time.monotonic()
+        while time.monotonic() - began < 10:
+            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", self.port), 1):
+                return
+            assert self._process.poll() is None, (self.folder / "mosquitto.conf").read_text()
+            time.sleep(0.02)
+        raise AssertionError("mosquitto does not listen")
+
+    def stop(self, number: int = signal.SIGTERM) -> None:
+        if self._process is not None:
+            self._process.send_signal(number)
+            self._process.wait(10)
+            self._process = None
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def client(self, user: str = "") -> list[str]:
+        """The arguments that mosquitto's own clients need."""
+        asked = ["-h", "localhost" if self.tls else "127.0.0.1", "-p", str(self.port), "-V", "5"]
+        if user:
+            asked += ["-u", user, "-P", PASSWORD]
+        if self.tls:
+            asked += ["--cafile", str(self.folder / "ca.pem")]
+        return asked
+
+    def settings(self, user: str = "") -> dict[str, str]:
+        """The environment by which extractord reaches this broker."""
+        given = {"EXTRACTORD_MQTT__URL": self.url, "EXTRACTORD_MQTT__NAME": "here"}
+        if user:
+            given |= {
+                "EXTRACTORD_MQTT__USER": user,
+                "EXTRACTORD_MQTT__PASSWORD_FILE": str(self.folder / "password"),
+            }
+        if self.tls:
+            given["EXTRACTORD_MQTT__CA_FILE"] = str(self.folder / "ca.pem")
+        return given
+
+    def publish(self, topic: str, payload: str | bytes, user: str = "", *, retain: bool = False) -> None:
+        raw = payload.encode() if isinstance(payload, str) else payload
+        command = ["mosquitto_pub", *self.client(user), "-q", "1", "-t", topic, "-s" if raw else "-n"]
+        subprocess.run(
+            [*command, *(["-r"] if retain else [])],
+            input=raw,
+            check=True,
+            timeout=20,
+            stderr=subprocess.DEVNULL,
+        )
+
+    @contextlib.contextmanager
+    def heard(self, *topics: str, user: str = "") -> Iterator[Subscriber]:
+        """What mosquitto_sub hears on these topics, from when it has subscribed."""
+        file = self.folder / f"heard-{time.monotonic_ns()}"
+        wanted = [each for topic in topics for each in ("-t", topic)]
+        with file.open("wb") as out:
+            process = subprocess.Popen(
+                [
+                    "stdbuf",
+                    "-oL",
+                    "mosquitto_sub",
+                    *self.client(user),
+                    "-q",
+                    "1",
+                    "-d",
+                    "-F",
+                    "=>%t\t%r\t%x",
+                    *wanted,
+                ],
+                stdout=out,
+            )
+        subscriber = Subscriber(file)
+        try:
+            subscriber.wait_for(lambda: b"Subscribed (mid" in file.read_bytes())
+            yield subscriber
+        finally:
+            process.terminate()
+            process.wait(10)
+
+
+class Subscriber:
+    """What came so far."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+
+    def messages(self) -> list[tuple[str, bytes, bool]]:
+        """Topic, payload and whether it was retained, in order."""
+        found = []
+        for line in self._file.read_text("utf-8", "replace").splitlines():
+            if line.startswith("=>") and line.count("\t") == 2:
+                topic, retained, payload = line[2:].split("\t")
+                found.append((topic, bytes.fromhex(payload), retained == "1"))
+        return found
+
+    def on(self, topic: str) -> list[bytes]:
+        return [payload for there, payload, _ in self.messages() if there == topic]
+
+    @staticmethod
+    def wait_for(claim: object, seconds: float = 20.0) -> None:
+        assert callable(claim)
+        began = time.monotonic()
+        while not claim():
+            assert time.monotonic() - began < seconds, "it did not come"
+            time.sleep(0.05)
+
+
+def certificates(folder: Path) -> None:
+    """An authority, a broker's certificate and a client's, all of a day's life."""
+    ask = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
+
+    def asked(command: list[str]) -> None:
+        subprocess.run(command, check=True, capture_output=True, cwd=folder)
+
+    asked(
+        [*ask, "-days", "1", "-subj", "/CN=authority", "-keyout", "ca.key", "-out", "ca.pem",
+         "-addext", "keyUsage=critical,keyCertSign,cRLSign"]
+    )  # fmt: skip
+    for name, subject in (("broker", "localhost"), ("client", "client")):
+        asked(
+            [*ask, "-days", "1", "-subj", f"/CN={subject}", "-keyout", f"{name}.key", "-out", f"{name}.pem",
+             "-CA", "ca.pem", "-CAkey", "ca.key", "-addext", f"subjectAltName=DNS:{subject}",
+             "-addext", "basicConstraints=critical,CA:FALSE"]
+        )  # fmt: skip
+        (folder / f"{name}.key").chmod(0o600)
+
+
+def _free_port() -> int:
+    with socket.socket() as asked:
+        asked.bind(("127.0.0.1", 0))
+        return int(asked.getsockname()[1])

@@ -1,0 +1,247 @@
+"""The daemon and a real broker: another make's client hears what docs/events.md says, and is not believed."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import jsonschema
+import pytest
+from broking import HAS_BROKER, HAS_CERTIFICATES, PASSWORD, Mosquitto, Subscriber
+from living import FACTS, TUESDAY, Place, Session, append
+
+TOP = Path(__file__).parents[2]
+STATUS = "extractord/v1/here/status"
+FINISHED = "extractord/v1/here/said/run/finished"
+
+pytestmark = [
+    pytest.mark.broker,
+    pytest.mark.skipif(not HAS_BROKER, reason="mosquitto and mosquitto-clients are not installed"),
+]
+
+
+class Bused(Place):
+    """A home whose daemon has a broker."""
+
+    more: dict[str, str]
+
+    @property
+    def environ(self) -> dict[str, str]:
+        return {**super().environ, **self.more}
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Bused:
+    home = tmp_path / "home"
+    made = Bused(home)
+    made.more = {}
+    made.transcripts.mkdir(parents=True)
+    (home / "config.toml").touch()
+    return made
+
+
+@pytest.fixture
+def broker(tmp_path: Path, place: Bused) -> Iterator[Mosquitto]:
+    with Mosquitto(tmp_path / "broker") as broker:
+        place.more = broker.settings()
+        yield broker
+
+
+def schemas() -> dict[str, dict[str, object]]:
+    """The schemas that docs/events.md has, by topic."""
+    text = (TOP / "docs/events.md").read_text()
+    found = re.findall(r"### `([^`]+)`\n(?:(?!###).)*?```json\n(.*?)```", text, re.DOTALL)
+    return {topic.replace("<name>", "here"): json.loads(schema) for topic, schema in found}
+
+
+def is_status(heard: Subscriber, state: str) -> bool:
+    told = heard.on(STATUS)
+    return bool(told) and json.loads(told[-1])["state"] == state
+
+
+def remember(place: Bused, text: str, name: str = "0a0b0c0d-0000-4000-8000-000000000001") -> None:
+    append(place.transcripts / f"{name}.jsonl", Session(name).exchange(text))
+
+
+@pytest.mark.skipif(not HAS_CERTIFICATES, reason="openssl is not installed")
+def test_over_tls_and_under_an_acl_mosquitto_sub_hears_what_the_schemas_say(
+    tmp_path: Path, place: Bused
+) -> None:
+    rights = "topic write extractord/v1/here/status\ntopic write extractord/v1/here/said/#\n"
+    rights += "topic read extractord/v1/here/heard/+"
+    users = {"here": rights, "watcher": "topic read #", "operator": "topic write extractord/v1/+/heard/+"}
+    with Mosquitto(tmp_path / "broker", users=users, tls=True) as broker:
+        place.more = broker.settings("here")
+        with broker.heard("extractord/#", user="watcher") as heard:
+            with place.running():
+                remember(place, TUESDAY)
+                heard.wait_for(lambda: heard.on(FINISHED))
+                broker.publish("extractord/v1/here/heard/pause", "", "operator")
+                heard.wait_for(lambda: is_status(heard, "paused"))
+                broker.publish("extractord/v1/here/heard/pause", "nonsense", "operator")
+                heard.wait_for(lambda: heard.on("extractord/v1/here/said/heard/unheeded"))
+            heard.wait_for(lambda: is_status(heard, "offline"))
+            messages = heard.messages()
+    known = schemas()
+    for topic, payload, _ in messages:
+        if "/heard/" not in topic.removeprefix("extractord/v1/here/said"):
+            jsonschema.validate(json.loads(payload), known[topic])
+    row = json.loads(heard.on(FINISHED)[0])["row"]
+    assert (row["outcome"], row["agent"], len(row["written"])) == ("saved", "claude-code", 1)
+    assert "Tuesdays because" not in json.dumps([payload.decode() for _, payload, _ in messages])
+    heeded = json.loads(heard.on("extractord/v1/here/said/heard/heeded")[0])
+    assert (heeded["word"], heeded["done"]) == ("pause", True)
+
+
+@pytest.mark.skipif(not HAS_CERTIFICATES, reason="openssl is not installed")
+def test_a_broker_with_another_certificate_is_not_spoken_to(tmp_path: Path, place: Bused) -> None:
+    with (
+        Mosquitto(tmp_path / "other", tls=True) as other,
+        Mosquitto(tmp_path / "broker", users={"here": "topic readwrite #"}, tls=True) as broker,
+    ):
+        place.more = {**broker.settings("here"), "EXTRACTORD_MQTT__CA_FILE": str(other.folder / "ca.pem")}
+        with place.running():
+            place.wait_for(lambda: "certificate" in place.log(), 20)
+        assert "the broker is there" not in place.log()
+        assert PASSWORD not in place.log()
+
+
+def test_the_last_will_says_offline_after_a_kill(broker: Mosquitto, place: Bused) -> None:
+    with place.running() as daemon, broker.heard(STATUS) as heard:
+        heard.wait_for(lambda: is_status(heard, "online"))
+        daemon.kill()
+        heard.wait_for(lambda: is_status(heard, "offline"))
+    with broker.heard(STATUS) as later:
+        later.wait_for(lambda: is_status(later, "offline"))
+        assert [retained for _, _, retained in later.messages()] == [True]
+
+
+def test_ten_thousand_malformed_messages_change_nothing(broker: Mosquitto, place: Bused) -> None:
+    with place.running(), broker.heard("extractord/v1/here/#") as heard:
+        heard.wait_for(lambda: is_status(heard, "online"))
+        before = place.command("status", "--json").stdout
+        command = ["mosquitto_pub", *broker.client(), "-q", "1", "-l", "-t"]
+        lines = [
+            b'{"path": "/etc/passwd\x00"}',
+            b'{"path": 7}',
+            b"\xff\xfe",
+            b"{" * 900,
+            b"pause",
+            b"x" * 5000,
+        ]
+        for word in ("extract", "pause", "resume", "drain", "shutdown"):
+            topic = f"extractord/v1/here/heard/{word}"
+            raw = b"\n".join(lines[number % len(lines)] for number in range(2000)) + b"\n"
+            subprocess.run([*command, topic], input=raw, check=True, timeout=120)
+        heard.wait_for(lambda: heard.on("extractord/v1/here/said/heard/unheeded"))
+        assert place.command("status", "--json").stdout == before
+        assert is_status(heard, "online")
+        assert heard.on("extractord/v1/here/said/heard/heeded") == []
+        assert place.log().count("heard/unheeded") <= 2, "they do not flood the log"
+        remember(place, TUESDAY)
+        heard.wait_for(lambda: heard.on(FINISHED))
+        assert len(place.memories()) == 1
+
+
+def test_an_extract_names_a_watched_agents_own_file_and_nothing_else(
+    broker: Mosquitto, place: Bused, tmp_path: Path
+) -> None:
+    name = "0a0b0c0d-0000-4000-8000-000000000002"
+    remember(place, TUESDAY, name)
+    outside = tmp_path / "elsewhere" / f"{name}.jsonl"
+    outside.parent.mkdir()
+    append(outside, Session().exchange(FACTS[0]))
+    link = place.transcripts / "0a0b0c0d-0000-4000-8000-000000000009.jsonl"
+    link.symlink_to(outside)
+    heeded = "extractord/v1/here/said/heard/heeded"
+    with place.running(), broker.heard("extractord/v1/here/said/#") as heard:
+        for number, path in enumerate((outside, link, "../x.jsonl", place.transcripts, "/etc/passwd"), 1):
+            broker.publish("extractord/v1/here/heard/extract", json.dumps({"path": str(path)}))
+            heard.wait_for(lambda number=number: len(heard.on(heeded)) == number)
+            assert json.loads(heard.on(heeded)[-1])["reason"] == "no transcript of an agent that is watched"
+        assert place.memories() == []
+        broker.publish(
+            "extractord/v1/here/heard/extract", json.dumps({"agent": "claude-code", "session": name})
+        )
+        heard.wait_for(lambda: heard.on(FINISHED))
+    assert json.loads(heard.on(heeded)[-1])["done"] is True
+    assert len(place.memories()) == 1, "baseline too, where it is asked for"
+
+
+def test_a_pause_lets_windows_wait_until_resume(broker: Mosquitto, place: Bused) -> None:
+    with place.running(), broker.heard("extractord/v1/here/#") as heard:
+        broker.publish("extractord/v1/here/heard/drain", "")
+        heard.wait_for(lambda: is_status(heard, "drained"))
+        remember(place, TUESDAY)
+        time.sleep(2.5)
+        assert heard.on(FINISHED) == []
+        broker.publish("extractord/v1/here/heard/resume", "")
+        heard.wait_for(lambda: heard.on(FINISHED))
+        assert is_status(heard, "online")
+
+
+def test_a_retained_request_is_not_obeyed(broker: Mosquitto, place: Bused) -> None:
+    broker.publish("extractord/v1/here/heard/pause", "", retain=True)
+    with place.running(), broker.heard("extractord/v1/here/#") as heard:
+        heard.wait_for(lambda: is_status(heard, "online"))
+        remember(place, TUESDAY)
+        heard.wait_for(lambda: heard.on(FINISHED))
+
+
+def test_a_broker_that_is_away_costs_no_event_and_a_restart_none_either(
+    broker: Mosquitto, place: Bused
+) -> None:
+    """The broker's absence is over when the events of two daemons were put away: no clock in it."""
+    names = [f"{number}a0b0c0d-0000-4000-8000-000000000001" for number in range(1, 5)]
+    with place.running():
+        place.wait_for(lambda: "the broker is there" in place.log(), 20)
+        broker.stop(signal.SIGKILL)
+        for name, fact in zip(names[:2], FACTS[:2], strict=True):
+            remember(place, fact, name)
+        place.wait_for(lambda: len(place.runs()) == 2, 30)
+    assert json.loads(place.command("status", "--json").stdout)["bus"] == {"waiting": 2, "dropped": 0}
+    with place.running():
+        for name, fact in zip(names[2:], FACTS[2:], strict=True):
+            remember(place, fact, name)
+        place.wait_for(lambda: len(place.runs()) == 4, 30)
+        broker.start()
+        with broker.heard("extractord/v1/here/said/#") as heard:
+            heard.wait_for(lambda: len(heard.on(FINISHED)) >= 4, 90)
+    said = [json.loads(payload)["row"]["session"] for payload in heard.on(FINISHED)]
+    assert said == names
+
+
+def test_past_the_bound_the_oldest_events_go_and_status_says_so(place: Bused) -> None:
+    with socket.socket() as taken:  # bound and not listening: nobody answers there
+        taken.bind(("127.0.0.1", 0))
+        url = f"mqtt://127.0.0.1:{taken.getsockname()[1]}"
+        place.more = {"EXTRACTORD_MQTT__URL": url, "EXTRACTORD_MQTT__OUTBOX": "1"}
+        with place.running():
+            for number, fact in enumerate(FACTS[:2]):
+                remember(place, fact, f"{number}a0b0c0d-0000-4000-8000-000000000001")
+            place.wait_for(lambda: len(place.runs()) == 2, 30)
+            place.wait_for(lambda: "called again" in place.log(), 20)
+    found = place.command("status").stdout
+    assert "1 event waits for the broker, 1 dropped" in found
+
+
+def test_what_cannot_be_used_of_the_broker_is_said_at_once_with_what_to_do(place: Bused) -> None:
+    password = place.home / "password"
+    password.write_text("x")
+    password.chmod(0o644)
+    place.more = {
+        "EXTRACTORD_MQTT__URL": "mqtt://broker.example",
+        "EXTRACTORD_MQTT__PASSWORD_FILE": str(password),
+        "EXTRACTORD_MQTT__CERT_FILE": "/nowhere/client.pem",
+    }
+    ran = place.command("run")
+    assert ran.returncode == 78
+    assert len(ran.stderr.splitlines()) == 6, ran.stderr
+    for part in ("only mqtts://", "chmod 600", "/nowhere/client.pem", "go together", "needs `mqtt.user`"):
+        assert part in ran.stderr
