@@ -20,7 +20,7 @@ from extractord.config import Settings, platform_surroundings
 from extractord.config.broker import broker_of
 from extractord.core.broker import Broker
 from extractord.core.budget import Limits
-from extractord.core.wire import Probe
+from extractord.core.wire import Probe, Probed
 from extractord.edges.child import ForkedChild
 from extractord.edges.confine import confine_daemon
 from extractord.edges.confine.trial import is_enough, what_daemon_can
@@ -39,7 +39,7 @@ from extractord.readingroom import ReadingRoom, reading_room
 from extractord.spending import Spending
 from extractord.storeroom import now, storeroom, to_stderr
 
-__all__ = ["House", "now", "opened", "rearranged"]
+__all__ = ["House", "now", "opened", "probed", "rearranged"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -186,10 +186,8 @@ def _confine(settings: Settings, tmp: Path, broker: Broker | None) -> None:
 
 async def _tried(settings: Settings, processes: Processes, state: State) -> str:
     """The level that a child reaches, found by letting one try. Raise ConfinementError where too low."""
-    child = ForkedChild(processes, settings.budget.run_s, CATALOGUE)
-    probe = Probe(forbidden=str(state.directory / "identity"))
     with closing(Folder.create(settings.memory_dir / "user", Path(platform_surroundings()[1]))) as root:
-        tried = await child.probe(probe, [root.fileno()])
+        tried = await probed(processes, settings, state.directory / "identity", root)
     if settings.confinement == "required" and not is_enough(tried.level, tried.succeeded):
         could = ", ".join(tried.succeeded) or "everything"
         raise ConfinementError(
@@ -197,6 +195,12 @@ async def _tried(settings: Settings, processes: Processes, state: State) -> str:
             'set confinement = "best-effort" to run all the same'
         )
     return tried.level
+
+
+async def probed(processes: Processes, settings: Settings, forbidden: Path, root: Folder) -> Probed:
+    """Let a child try what it must not be able to do: read a file that is not its own, write, connect."""
+    child = ForkedChild(processes, settings.budget.run_s, CATALOGUE)
+    return await child.probe(Probe(forbidden=str(forbidden)), [root.fileno()])
 
 
 def _briefing(settings: Settings, store: Store, redaction: Redaction) -> Briefing:

@@ -22,6 +22,7 @@ COMMANDS = {
     "run": ("run:run", "The daemon, in the foreground: watch the agents and remember what is worth it."),
     "extract": ("extract:extract", "The same in batch, over transcripts that are there already."),
     "status": ("status:status", "Does it run, what came of the last run, what waits, what was spent."),
+    "doctor": ("doctor:doctor", "The path from a transcript to a memory, proved end to end; what to do."),
     "runs": ("runs:app", "What was extracted, how each run ended, and trying again."),
     "memories": ("memories:app", "What is kept: list, show, edit, forget, pin, restore."),
     "review": ("review:app", "What is held for you: accept, edit, reject or leave it."),

@@ -68,7 +68,7 @@ def install(
     if not target:
         _list(settings)
         return
-    found, ground = _target(target), _ground(project, mcp=mcp)
+    found, ground = target_of(target), ground_of(project, mcp=mcp)
     if target in UNITS:
         asked = Asked(is_system=system, account=account, key_file=key_file, may_ask=not (yes or dry_run))
         ground = replace_ground(ground, unit=unit_of(target, settings, asked))
@@ -92,7 +92,7 @@ def uninstall(
 ) -> None:
     """Take out of an agent's files, or the machine's units, what `install` put there, and nothing else."""
     settings = load_settings()
-    found, ground = _target(target), _ground(project, mcp=True)
+    found, ground = target_of(target), ground_of(project, mcp=True)
     receipts = Receipts(settings.state_dir, target)
     rows = receipts.rows()
     if target in UNITS:
@@ -140,17 +140,19 @@ def _put(plan: Plan, receipts: Receipts) -> None:
 def _list(settings: Settings) -> None:
     for name in TARGETS:
         rows = Receipts(settings.state_dir, name).rows()
-        print(f"{name:<14}{'installed' if rows else '-':<11}{_target(name).purpose}")
+        print(f"{name:<14}{'installed' if rows else '-':<11}{target_of(name).purpose}")
 
 
-def _target(name: str) -> Target:
+def target_of(name: str) -> Target:
+    """Given a target's name, return it. Raise UsageError where there is none."""
     if name not in TARGETS:
         raise UsageError(f"there is no target {name!r}: name one of {', '.join(TARGETS)}")
     found: Target = import_module(TARGETS[name]).TARGET
     return found
 
 
-def _ground(project: Path | None, *, mcp: bool) -> Ground:
+def ground_of(project: Path | None, *, mcp: bool) -> Ground:
+    """Given a project or none, return what a target is planned on. Raise UsageError for no directory."""
     place = str(project.expanduser().absolute()) if project else ""
     if place and not Path(place).is_dir():
         raise UsageError(f"{place} is no directory: name that of a project")

@@ -168,6 +168,21 @@ def daemon_of(directory: Path) -> Daemon | None:
         os.close(descriptor)
 
 
+def owner_of(directory: Path, memory: Path) -> tuple[str, str]:
+    """Given both directories, return the ids of the state and of the memory's owner, empty where none is.
+
+    Makes and changes nothing. Raise ConfigError or StoreError where one cannot be read.
+    """
+    ours = theirs = ""
+    if os.path.lexists(directory / "identity"):
+        with _in_words(directory / "identity", ConfigError):
+            ours = _known(directory / "identity").id
+    if os.path.lexists(memory / MARKER):
+        with _in_words(memory / MARKER, StoreError):
+            theirs = _read(memory / MARKER, StoreError).decode("ascii", "replace").strip()
+    return ours, theirs
+
+
 @contextmanager
 def _in_words(place: Path, fault: type[ConfigError | StoreError]) -> Iterator[None]:
     try:
@@ -213,6 +228,10 @@ def _check_directory(directory: Path) -> None:
 def _identity(path: Path) -> Identity:
     fresh = Identity(id=secrets.token_hex(16), key=secrets.token_bytes(32))
     _write_once(path, msgspec.json.encode(fresh) + b"\n")
+    return _known(path)
+
+
+def _known(path: Path) -> Identity:
     content = _read(path, ConfigError)
     if path.lstat().st_mode & 0o077:
         raise ConfigError(f"{path} holds a key and can be read by others: run `chmod 600 {path}`")

@@ -18,6 +18,12 @@ def has_systemd(*, is_system: bool) -> bool:
     return ended is not None and ended.stdout.strip() in _THERE
 
 
+def state_of(service: str, *, is_system: bool) -> str:
+    """What the manager says of a service: active, failed, …; empty where it does not answer."""
+    ended = _asked(("systemctl", *(() if is_system else ("--user",)), "is-active", service))
+    return "" if ended is None else ended.stdout.strip()
+
+
 def has_launchd() -> bool:
     """True where there is a launchd to be told."""
     return shutil.which("launchctl") is not None

@@ -117,8 +117,7 @@ def test_a_malformed_file_is_refused_by_name_and_place_and_left(person: Person, 
 
 
 def test_the_agents_own_place_is_honoured_and_found_again(person: Person, tmp_path: Path) -> None:
-    elsewhere = {"CLAUDE_CONFIG_DIR": str(tmp_path / "claude")}
-    person.types("install", "claude-code", "--yes", **elsewhere)
+    person.types("install", "claude-code", "--yes", CLAUDE_CONFIG_DIR=str(tmp_path / "claude"))
     assert (tmp_path / "claude/settings.json").is_file()
     assert not (person.home / ".claude").exists()
     person.types("uninstall", "claude-code", "--yes")

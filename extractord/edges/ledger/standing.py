@@ -39,6 +39,13 @@ class Standing:
         rows = self._connection.execute("SELECT agent, root FROM roots ORDER BY agent, root")
         return tuple((agent, os.fsdecode(root)) for agent, root in rows)
 
+    def newest(self) -> tuple[str, str, str, datetime] | None:
+        """Agent, session, outcome or the gate's reason, and time of the exchange that was last closed."""
+        row = self._connection.execute(
+            "SELECT agent, session, reason, at FROM ranges WHERE state = 'closed' ORDER BY at DESC LIMIT 1"
+        ).fetchone()
+        return row and (row[0], row[1], row[2], from_ms(row[3]))
+
     def running(self) -> tuple[str, ...]:
         """The runs that hold a claim and whose owner lives."""
         return tuple(run for run, owner in claims(self._connection) if self._lives(owner))

@@ -1,0 +1,114 @@
+"""Checks of what is around: the system's limits, units, the agents' own hooks, the broker."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from extractord.cli.checks.finding import Finding, Patient, fail, ok, warn
+from extractord.cli.install import TARGETS, ground_of, target_of
+from extractord.cli.planning import put_in
+from extractord.cli.supervision import UNITS
+from extractord.core.connecting.unit import GRACE_S
+from extractord.edges import supervisors
+from extractord.edges.personal import read
+from extractord.edges.receipts import Receipts
+from extractord.errors import InstallError
+
+_SERVICE = "extractord.service"
+_HALF = 0.5
+
+
+def inotify(patient: Patient) -> Iterator[Finding]:
+    """Whether the system watches as many folders as there are."""
+    if patient.settings.run.polling:
+        yield ok("run.polling: nothing is asked of the system")
+        return
+    limit = _number(patient.system / "fs/inotify/max_user_watches")
+    if limit is None:
+        yield ok("this system counts no watches")
+        return
+    need = sum(1 for _, root in set(patient.room.sources) for _ in os.walk(root))
+    says = f"{need:,} folders to watch, and a limit of {limit:,} for all programs of this user"
+    raising = f"`sysctl fs.inotify.max_user_watches={max(524_288, 4 * need)}`, kept in /etc/sysctl.d"
+    if need > limit:
+        yield fail(says, f"{raising}; until then it polls")
+    elif need > _HALF * limit:
+        yield warn(says, raising)
+    else:
+        yield ok(says)
+
+
+def units(patient: Patient) -> Iterator[Finding]:
+    """Whether what starts the daemon is installed, runs, and waits long enough at its end."""
+    installed = [name for name in sorted(UNITS) if Receipts(patient.settings.state_dir, name).rows()]
+    if not installed:
+        yield ok("no unit is installed: it is started by hand, or by something else")
+    if "systemd" in installed:
+        rows = Receipts(patient.settings.state_dir, "systemd").rows()
+        is_system = any(row.path.startswith("/etc/") for row in rows)
+        own = "" if is_system else "--user "
+        for row in rows:
+            text = read(row.path)
+            if text is None:
+                yield warn(f"{row.path} was installed, and is gone", "`extractord install systemd`")
+            elif (found := re.search(r"(?m)^TimeoutStopSec=(\d+)$", text)) and int(found[1]) < (
+                wanted := int(patient.settings.run.drain_s) + GRACE_S
+            ):
+                yield warn(
+                    f"{row.path} gives it {found[1]} s to stop, and run.drain_s wants {wanted}",
+                    "`extractord install systemd` writes it anew",
+                )
+        state = supervisors.state_of(_SERVICE, is_system=is_system)
+        if state == "active":
+            yield ok(f"{_SERVICE} is active")
+        else:
+            yield fail(
+                f"{_SERVICE} is {state or 'not known: no systemd answers'}",
+                f"`systemctl {own}status {_SERVICE}`, then `systemctl {own}restart {_SERVICE}`",
+            )
+    if "launchd" in installed:
+        yield ok("launchd's agent is installed")
+
+
+def hooks(patient: Patient) -> Iterator[Finding]:
+    """Whether each agent that is used is given the memories."""
+    used = {source.agent for source, _, _ in patient.transcripts}
+    given = []
+    for name in TARGETS:
+        if name in UNITS:
+            continue
+        rows = Receipts(patient.settings.state_dir, name).rows()
+        if not rows and name in used:
+            yield warn(f"{name} is used, and is not given the memories", f"`extractord install {name}`")
+        elif rows:
+            has_mcp = any(row.key == "mcp" for row in rows)
+            try:
+                changed = put_in(target_of(name).additions(ground_of(None, mcp=has_mcp)), rows).changed
+            except InstallError as error:
+                yield fail(f"{name}: {error}", "mend the file")
+                continue
+            if changed:
+                yield warn(
+                    f"{name}: {changed[0]} is not as it was installed", f"`extractord install {name}` again"
+                )
+            else:
+                given.append(name)
+    if given:
+        yield ok(f"given the memories: {', '.join(given)}")
+    elif used.isdisjoint(TARGETS):
+        yield ok("no agent that could be given the memories is used")
+
+
+def broker(_patient: Patient) -> Iterator[Finding]:
+    """Whether the broker can be reached, where there is to be one."""
+    yield ok("no broker is configured")
+
+
+def _number(place: Path) -> int | None:
+    try:
+        return int(place.read_text("ascii"))
+    except (OSError, ValueError):
+        return None
