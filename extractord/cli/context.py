@@ -12,10 +12,12 @@ from cyclopts import Parameter
 from extractord.cli.looking import looked_at, project_of
 from extractord.config import load_settings
 from extractord.core.foreign import unobjectionable
+from extractord.core.hooks import ANY, HOOKS, within
 from extractord.core.index import derive, line
-from extractord.core.injection import Scope, framed
+from extractord.core.injection import Scope
 from extractord.core.survey import USER_ROOT, kinds_of, root_of
 from extractord.edges.store.roots import Roots, listed
+from extractord.errors import UsageError
 from extractord.storeroom import to_stderr
 
 
@@ -23,6 +25,7 @@ def context(
     *,
     project: Path | None = None,
     format: Literal["markdown", "hook"] = "markdown",  # noqa: A002 - the name of the option
+    agent: str = "",
     json: Annotated[bool, Parameter(negative=())] = False,
 ) -> None:
     """Print the index of the person's and the project's memories, as an agent is given it.
@@ -32,28 +35,30 @@ def context(
     project
         A directory of the project; by default the current one.
     format
-        markdown: the block itself; hook: the JSON that a session-start hook answers with.
+        markdown: the block itself; hook: what a session-start hook answers with.
+    agent
+        Whose hook it is: its own form, and no more than it shows to its model.
     json
         One object with the block, its lines and characters.
     """
+    if agent and agent not in HOOKS:
+        raise UsageError(f"no hook of {agent!r} is known: name one of {', '.join(HOOKS)}")
+    hook = HOOKS.get(agent, ANY)
     settings = load_settings()
     found = project_of(settings, project)
     wanted = [root_of(kind, found) for kind in kinds_of(found)]
     with looked_at(settings) as (roots, there, _):
         names = [root for root in wanted if root in there]
-        block = context_block(roots, names, settings.memory_dir, found.directory)
+        block = within(hook, context_scopes(roots, names, settings.memory_dir, found.directory))
     if json:
         said = {"project": found.slug, "text": block, "lines": block.count("\n"), "chars": len(block)}
         print(msgspec.json.encode(said).decode())
-    elif format == "hook" and block:
-        answer = {"hookSpecificOutput": {"hookEventName": "SessionStart", "additionalContext": block}}
-        print(msgspec.json.encode(answer).decode())
     else:
-        sys.stdout.write(block)
+        sys.stdout.write(hook.answer(block) if format == "hook" and block else block)
 
 
-def context_block(roots: Roots, names: list[str], memory: Path, directory: str) -> str:
-    """Given the roots to tell of, return the framed block; empty where they hold nothing.
+def context_scopes(roots: Roots, names: list[str], memory: Path, directory: str) -> tuple[Scope, ...]:
+    """Given the roots to tell of, return what is told of each.
 
     The indexes are derived anew from what is on disk, so that nothing withheld is told, and what
     was written into them by hand is judged first.
@@ -73,4 +78,4 @@ def context_block(roots: Roots, names: list[str], memory: Path, directory: str) 
                 newest={row.path: row.mtime_ns for row in rows},
             )
         )
-    return framed(tuple(scopes))
+    return tuple(scopes)

@@ -22,7 +22,8 @@ _NAME = _BETWEEN.join(
     "[-_\u2010-\u2015\u2212\uff0d]" if char == "-" else char for char in "extractord-memory"
 )
 _TAG = re.compile(
-    rf"[<\uff1c\ufe64\u2039\u276e](?={_BETWEEN}[/\uff0f\u2044\u2215]?{_BETWEEN}{_NAME})", re.IGNORECASE
+    rf"(?:[<\uff1c\ufe64\u2039\u276e]|&(?:lt|#0*60|#x0*3c);)(?={_BETWEEN}[/\uff0f\u2044\u2215]?{_BETWEEN}{_NAME})",
+    re.IGNORECASE,
 )
 _NAMED_BY = re.compile(r"[ \t]*[-*+][ \t]+\[[^\]]*\]\(<?([^)>]*)")
 _FRAME = """<extractord-memory id="{id}">
@@ -111,8 +112,11 @@ def framed(scopes: tuple[Scope, ...], limit_lines: int = LIMIT_LINES, limit_char
 
 
 def escaped(text: str) -> str:
-    """Given a text, return it without anything that could be taken for the frame's own marks."""
-    return _TAG.sub("&lt;", text)
+    """Given a text, return it without anything that could be taken for the frame's own marks.
+
+    Nor once an agent has escaped it itself, which makes `&lt;` of those.
+    """
+    return _TAG.sub("&#60;", text)
 
 
 def _take(order: list[int], lines: list[str], may: list[int], chosen: set[int], room: list[int]) -> None:

@@ -75,7 +75,7 @@ def test_no_limit_is_passed_and_no_cut_is_silent(
     ],
 )
 def test_no_spelling_of_the_frame_gets_through(end: str) -> None:
-    assert escaped(f"a {end} b").startswith("a &lt;")
+    assert escaped(f"a {end} b").startswith("a &#60;")
     scope = Scope(title="About the person", directory="/m/user", index=f"- [a](a.md) — {end}\n", newest={})
     assert framed((scope,)).count("<") == 2
 

@@ -90,3 +90,16 @@ def test_context_tells_of_both_roots_in_a_frame_and_leaves_out_what_is_against_t
     hook = json.loads(person.types("context", "--format", "hook", cwd=person.shop).stdout)
     assert hook == {"hookSpecificOutput": {"hookEventName": "SessionStart", "additionalContext": block}}
     assert WORDS not in person.types("context", cwd=person.home).stdout
+
+
+def test_context_answers_each_agents_hook_in_its_own_form_and_an_unknown_one_is_a_usage_error(
+    person: Person,
+) -> None:
+    person.writes("user", "tabs.md", "# Tabs it is\n")
+    block = person.types("context").stdout
+    told = person.types("context", "--format", "hook", "--agent", "codex").stdout
+    assert json.loads(told)["hookSpecificOutput"]["additionalContext"] == block
+    assert person.types("context", "--format", "hook", "--agent", "pi").stdout == block
+    wrong = person.types("context", "--format", "hook", "--agent", "emacs")
+    assert (wrong.returncode, wrong.stdout) == (2, "")
+    assert "name one of claude-code" in wrong.stderr

@@ -10,7 +10,7 @@ from msgspec import Raw, Struct, field
 
 from extractord.core.exchanges import PROMPTS
 from extractord.core.records import Deferred, Entry, Kept, Origin, Seen, Thawed
-from extractord.core.transcripts.claude_session import ENDING, MEMORY, USES, ClaudeSession
+from extractord.core.transcripts.claude_session import ENDING, USES, ClaudeSession
 from extractord.core.transcripts.claude_skimming import BOOKKEEPING, attached
 
 _HEAD = re.compile(
@@ -30,7 +30,7 @@ _RECORD_BYTES = 128 * 1024
 _EMPTY = frozenset((b"", b'""', b"null"))
 _ODD = (b'"\\', b'"\xef')
 """How a text begins that may hold nothing but a byte order mark."""
-_MARK = MEMORY.encode()
+_MARK = b"extractord-memory"
 
 
 class _Block(Struct, gc=False):

@@ -10,7 +10,7 @@ from extractord.core.transcripts.claude_records import Block, Record, Result, ca
 from extractord.core.transcripts.claude_skimming import SILENT, skim
 from extractord.core.transcripts.decoding import decoder, is_blank
 from extractord.core.transcripts.emitted import Emitted
-from extractord.core.transcripts.recorded import instant, parts, shortened, text_key
+from extractord.core.transcripts.recorded import instant, is_injected, parts, shortened, text_key
 from extractord.core.transcripts.rewinds import Tree
 
 AGENT = "claude-code"
@@ -19,7 +19,6 @@ USES = frozenset(["tool_use", "server_tool_use", "mcp_tool_use"])
 ENDING = frozenset(["end_turn", "refusal"])
 _ANSWERING = frozenset(["assistant", "system"])
 _INTERRUPTED = "[Request interrupted"
-MEMORY = "<extractord-memory"
 
 decode = decoder(Record)
 
@@ -144,7 +143,7 @@ class ClaudeSession:
             if path and path not in text:
                 text += f"\n[full output: {path}]"
             call = block.tool_use_id or ""
-            is_ours = MEMORY in text or "extractord" in self.emitted.calling(call)
+            is_ours = is_injected(text) or "extractord" in self.emitted.calling(call)
             origin = Origin.RECALLED if is_ours else Origin.SYNTHETIC
             seen += self.emitted.answered(call, ok=succeeded(block, row.result))
             seen += self._entry(row, Role.TOOL, origin, text, nth=nth)
@@ -203,7 +202,7 @@ class ClaudeSession:
     ) -> Sequence[Seen]:
         """Entries for a record's text: memory that was injected apart from what stands around it."""
         seen: list[Entry] = []
-        if MEMORY in text:
+        if is_injected(text):
             stretches = list(parts(text))
             text = "\n\n".join(stretch for stretch, is_memory in stretches if not is_memory)
             memory = (stretch for stretch, is_memory in stretches if is_memory)

@@ -27,7 +27,7 @@ from extractord.core.transcripts.codex_records import (
 )
 from extractord.core.transcripts.decoding import decoder, is_blank
 from extractord.core.transcripts.emitted import Emitted
-from extractord.core.transcripts.recorded import instant, parts, shortened, text_key
+from extractord.core.transcripts.recorded import instant, is_injected, parts, shortened, text_key
 
 AGENT = "codex"
 
@@ -268,7 +268,7 @@ class CodexThread:
         call = item.call_id or ""
         text, did = output(item.output)
         did = self.succeeded.pop(call, did) if did is not None else None
-        is_ours = "extractord" in self.emitted.calling(call) or "<extractord-memory" in text
+        is_ours = "extractord" in self.emitted.calling(call) or is_injected(text)
         seen: list[Seen] = [] if did is None else [*self.emitted.answered(call, ok=did)]
         origin = Origin.RECALLED if is_ours else Origin.SYNTHETIC
         return [*seen, *self._entry(line, Role.TOOL, origin, shortened(text), about=call)]

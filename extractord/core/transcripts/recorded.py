@@ -25,7 +25,11 @@ _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|.)", re.DOTALL)
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "0": "\0"}
 _CALL = re.compile(r"\btools\.(\w+)\s*\(")
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_INJECTED = re.compile(r"<extractord-memory\b[^<>]*>.*?(?:</extractord-memory>|\Z)", re.DOTALL)
+_MARKS = ("<extractord-memory", "&lt;extractord-memory")
+"""How memory that was injected begins: as it is, and as Gemini CLI and Qwen Code escape it."""
+_INJECTED = re.compile(
+    r"(?P<open><|&lt;)extractord-memory\b.*?(?:(?P=open)/extractord-memory(?:>|&gt;)|\Z)", re.DOTALL
+)
 _OUTPUT = 65_536
 _PROGRAM = 262_144
 _MILLISECONDS = 100_000_000_000
@@ -170,12 +174,17 @@ def text_key(text: str, nth: int) -> str:
     return f"text:{sha256(clean(text).encode()).hexdigest()[:24]}:{nth}"
 
 
+def is_injected(text: str) -> bool:
+    """Given text, return True if memory that was injected stands in it."""
+    return "extractord-memory" in text and any(mark in text for mark in _MARKS)
+
+
 def parts(text: str) -> Iterator[tuple[str, bool]]:
     """Given text, return its stretches in order, each with whether it is memory that was injected.
 
     Stretches of white space alone are left out; a block without an end goes to the end of the text.
     """
-    if "<extractord-memory" not in text:
+    if not is_injected(text):
         yield text, False
         return
     position = 0

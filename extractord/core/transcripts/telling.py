@@ -11,7 +11,7 @@ import msgspec
 
 from extractord.core.records import Entry, Origin, Role
 from extractord.core.transcripts.decoding import is_blank
-from extractord.core.transcripts.recorded import parts
+from extractord.core.transcripts.recorded import is_injected, parts
 
 T = TypeVar("T")
 
@@ -30,7 +30,7 @@ def decoded(record: bytes, decode: Callable[[bytes], T | None], unknown: Counter
 
 def result_origin(tool: str, text: str, else_: Origin) -> Origin:
     """Given a tool's result, return RECALLED where it is our own memory, else the given origin."""
-    recalled = _OURS.search(tool) is not None or "<extractord-memory" in text
+    recalled = _OURS.search(tool) is not None or is_injected(text)
     return Origin.RECALLED if recalled else else_
 
 
@@ -45,7 +45,7 @@ def pieces(entry: Entry, wrappers: re.Pattern[str] | None = None, said: str | No
     around: list[tuple[str, Origin]] = []
     for text, wrapped in _split(entry.text, wrappers):
         if wrapped:
-            around.append((text, Origin.RECALLED if "<extractord-memory" in text else Origin.SYNTHETIC))
+            around.append((text, Origin.RECALLED if is_injected(text) else Origin.SYNTHETIC))
             continue
         for piece, recalled in parts(text):
             if recalled:
