@@ -22,8 +22,7 @@ from extractord.core.broker import Broker
 from extractord.core.budget import Limits
 from extractord.core.wire import Probe, Probed
 from extractord.edges.child import ForkedChild
-from extractord.edges.confine import confine_daemon
-from extractord.edges.confine.trial import is_enough, what_daemon_can
+from extractord.edges.confine.trial import is_enough
 from extractord.edges.folder import Folder
 from extractord.edges.ledger import Ledger
 from extractord.edges.modelhost import ModelHost
@@ -37,7 +36,7 @@ from extractord.errors import ConfinementError
 from extractord.extraction import Extraction
 from extractord.readingroom import ReadingRoom, reading_room
 from extractord.spending import Spending
-from extractord.storeroom import now, storeroom, to_stderr
+from extractord.storeroom import confined, now, storeroom, to_stderr
 
 __all__ = ["House", "now", "opened", "probed", "rearranged"]
 
@@ -90,7 +89,12 @@ async def opened(
         processes = Processes([*OURSELVES, "_processes", settings.confinement])
         stack.callback(processes.stop)
         processes.start()
-        _confine(settings, Path(tmp), broker if serving else None)
+        confined(
+            settings,
+            Path(tmp),
+            [settings.memory_dir, settings.state_dir],
+            broker_port=broker.port if broker and serving else None,
+        )
         redaction = Redaction()
         stack.push_async_callback(redaction.close)
         await redaction.start()
@@ -163,25 +167,6 @@ def _extraction(settings: Settings, ledger: Ledger, store: Store, means: Means) 
         turns=settings.budget.turns,
         parked_after=settings.budget.attempts,
     )
-
-
-def _confine(settings: Settings, tmp: Path, broker: Broker | None) -> None:
-    """Give up this process's own writing, and all network but the broker's; and try the first.
-
-    Raise ConfinementError where that does not hold.
-    """
-    if settings.confinement == "off":
-        return
-    level = confine_daemon(
-        [settings.memory_dir, settings.state_dir], broker_port=broker.port if broker else None
-    )
-    wrong = what_daemon_can(settings.state_dir, tmp)
-    if settings.confinement == "required" and not is_enough(level, wrong):
-        could = ", ".join(wrong) or "everything"
-        raise ConfinementError(
-            f"this process cannot be confined here (reached: {level}; {could}): "
-            'set confinement = "best-effort" to run all the same'
-        )
 
 
 async def _tried(settings: Settings, processes: Processes, state: State) -> str:

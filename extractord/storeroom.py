@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,12 +12,14 @@ from pathlib import Path
 
 from extractord.config import Settings, platform_surroundings
 from extractord.core.redact import redact
+from extractord.edges.confine import confine_daemon
+from extractord.edges.confine.trial import is_enough, what_daemon_can
 from extractord.edges.folder import Folder
 from extractord.edges.ledger import Ledger
 from extractord.edges.state import State, daemon_of
 from extractord.edges.store import Store
 from extractord.edges.store.lock import locked
-from extractord.errors import DamagedLedgerError, LedgerError
+from extractord.errors import ConfinementError, DamagedLedgerError, LedgerError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +39,26 @@ def now() -> datetime:
 def to_stderr(warning: str) -> None:
     """Tell a person."""
     sys.stderr.write(f"extractord: {warning}\n")
+
+
+def confined(
+    settings: Settings, beside: Path, writable: Sequence[Path], *, broker_port: int | None = None
+) -> None:
+    """Leave this process to write below these folders alone, and no network but the broker's; try the first.
+
+    `beside` is a folder that the person may write in; the last of the folders is tried. Raise
+    ConfinementError where that does not hold and the settings require it.
+    """
+    if settings.confinement == "off":
+        return
+    level = confine_daemon(writable, broker_port=broker_port)
+    wrong = what_daemon_can(writable[-1], beside)
+    if settings.confinement == "required" and not is_enough(level, wrong):
+        could = ", ".join(wrong) or "everything"
+        raise ConfinementError(
+            f"this process cannot be confined here (reached: {level}; {could}): "
+            'set confinement = "best-effort" to run all the same'
+        )
 
 
 @contextmanager

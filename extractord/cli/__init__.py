@@ -29,6 +29,7 @@ COMMANDS = {
     "undo": ("undo:undo", "Take back all that a run did."),
     "context": ("context:context", "The index of memories as an agent is given it."),
     "search": ("search:search", "The memories that have these words, the best first."),
+    "web": ("web:web", "A page on this machine: look at what was learned, and put it right."),
     "entries": ("entries:entries", "What the daemon sees in a transcript or a folder of them."),
     "judge": ("judge:judge", "Ask the policy about a request; nothing is changed."),
     "audit": ("audit:app", "Every request that was refused, every commit, and whether the chain holds."),

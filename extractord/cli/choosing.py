@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Literal, assert_never
 
@@ -17,9 +18,9 @@ Row = tuple[str, Surveyed]
 Scope = Literal["here", "user", "project", "all"]
 
 
-def rows_of(roots: Roots, names: tuple[str, ...]) -> list[Row]:
+def rows_of(roots: Roots, names: tuple[str, ...], warn: Callable[[str], None] = to_stderr) -> list[Row]:
     """Given roots, return every memory in them with its root's name; a bad root is said, and left out."""
-    return [(root, row) for root, rows in roots.surveys(names, to_stderr) for row in rows]
+    return [(root, row) for root, rows in roots.surveys(names, warn) for row in rows]
 
 
 def one_of(rows: list[Row], wanted: str) -> Row:

@@ -14,6 +14,7 @@ Series = Mapping[str, Sequence[float | None]]
 
 _COLOURS = ("#2f6fb0", "#d1722b", "#3b8c5a", "#a8457a", "#7a6a2f", "#5b5b8f")
 _SCRIPT = re.compile(r"<script\b.*?</script>|<!--.*?-->|\sxmlns:xlink=\"[^\"]*\"", re.DOTALL)
+_SIZE = (900, 380)
 _LONG_LABEL, _MANY_LABELS = 12, 6
 
 
@@ -25,20 +26,28 @@ def bars(
     unit: str = "",
     top: float | None = None,
     lying: bool = False,
+    size: tuple[int, int] = _SIZE,
 ) -> str:
     """Given a title, labels and series, return a bar chart as SVG.
 
-    `unit` is written behind each value, `top` is the axis' end, `lying` bars go to the right.
+    `unit` is written behind each value, `top` is the axis' end, `lying` bars go to the right and take
+    the height that they need; `size` is width and height.
     """
     kind = pygal.HorizontalBar if lying else pygal.Bar
-    return _drawn(kind, title, labels, series, unit, top)
+    return _drawn(kind, title, labels, series, unit, top, size)
 
 
 def lines(
-    title: str, labels: Sequence[str], series: Series, *, unit: str = "", top: float | None = None
+    title: str,
+    labels: Sequence[str],
+    series: Series,
+    *,
+    unit: str = "",
+    top: float | None = None,
+    size: tuple[int, int] = _SIZE,
 ) -> str:
     """Given a title, labels and series, return a line chart as SVG; a None leaves a gap."""
-    return _drawn(pygal.Line, title, labels, series, unit, top)
+    return _drawn(pygal.Line, title, labels, series, unit, top, size)
 
 
 def _drawn(
@@ -48,6 +57,7 @@ def _drawn(
     series: Series,
     unit: str,
     top: float | None,
+    size: tuple[int, int],
 ) -> str:
     lying = kind is pygal.HorizontalBar
     crowded = len(labels) > _MANY_LABELS or any(len(label) > _LONG_LABEL for label in labels)
@@ -56,8 +66,8 @@ def _drawn(
         disable_xml_declaration=True,
         style=_style(),
         title=title,
-        width=900,
-        height=max(260, 120 + len(labels) * 18 * max(1, len(series))) if lying else 380,
+        width=size[0],
+        height=max(260, 120 + len(labels) * 18 * max(1, len(series))) if lying else size[1],
         margin=12,
         show_legend=len(series) > 1,
         legend_at_bottom=True,

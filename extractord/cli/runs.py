@@ -49,7 +49,7 @@ def show(run: Run, *, json: Json = False) -> None:
     for name, value in as_json(row).items():
         print(f"{name:<13}{plain(_shown(value))}")
     for note in refused:
-        print(f"{'refused':<13}{plain(_refusal(note))}")
+        print(f"{'refused':<13}{plain(refusal(note))}")
 
 
 @app.command(name="retry")
@@ -132,7 +132,8 @@ def _shown(value: object) -> str:
             return str(value)
 
 
-def _refusal(note: AuditRow) -> str:
+def refusal(note: AuditRow) -> str:
+    """Given an audit row of a request that was not granted, return it as a line."""
     return "{verdict} {rule}: {tool} {path} (by {by})".format_map(note.detail)
 
 

@@ -136,14 +136,14 @@ def _listed(label: str, lines: list[str], most: int = 5) -> Iterator[tuple[str, 
 
 def _run(row: RunRow, running: tuple[str, ...], now: datetime) -> str:
     if row.outcome == "running" and row.run not in running:
-        return f"lost with its process, begun {_ago(row.started_at, now)}: {row.run}"
+        return f"lost with its process, begun {ago(row.started_at, now)}: {row.run}"
     changed = "".join(
         f", {len(paths)} {word}"
         for word, paths in (("written", row.written), ("removed", row.removed), ("held", row.held))
         if paths
     )
     reason = f" ({row.reason})" if row.reason else ""
-    return f"{row.outcome}{reason}{changed}, {_ago(row.ended_at or row.started_at, now)}: {row.run}"
+    return f"{row.outcome}{reason}{changed}, {ago(row.ended_at or row.started_at, now)}: {row.run}"
 
 
 def _wait(waiting: Waiting, now: datetime) -> str:
@@ -160,7 +160,8 @@ def _clock(moment: datetime, now: datetime) -> str:
     return f"at {local:%H:%M}" if local.date() == now.date() else f"on {local:%Y-%m-%d at %H:%M}"
 
 
-def _ago(moment: datetime, now: datetime) -> str:
+def ago(moment: datetime, now: datetime) -> str:
+    """Given a moment and the present, return how long ago it was, in words."""
     seconds = max(0, int((now - moment).total_seconds()))
     for unit, length in (("day", 86_400), ("hour", 3_600), ("minute", 60)):
         if seconds >= length:

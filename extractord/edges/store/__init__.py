@@ -3,9 +3,19 @@
 from __future__ import annotations
 
 from extractord.edges.store.committing import Committed
-from extractord.edges.store.keeping import Keeping, Undone
+from extractord.edges.store.keeping import Keeping, Undone, stands
 from extractord.edges.store.reviewing import Reviewing, standings, withheld
 from extractord.edges.store.store import Store
 from extractord.edges.store.weighing import Context
 
-__all__ = ["Committed", "Context", "Keeping", "Reviewing", "Store", "Undone", "standings", "withheld"]
+__all__ = [
+    "Committed",
+    "Context",
+    "Keeping",
+    "Reviewing",
+    "Store",
+    "Undone",
+    "standings",
+    "stands",
+    "withheld",
+]

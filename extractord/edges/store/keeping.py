@@ -121,7 +121,7 @@ class Keeping:
         stones: list[Tombstone] = []
         for version in made:
             raw = self._store.roots.raw(version.root, version.path)
-            if (None if raw is None else digest(raw)) != version.sha256:
+            if not stands(version, raw):
                 conflicts.append(f"{version.root}/{version.path}")
                 continue
             placement = self._before(version, raw)
@@ -148,6 +148,11 @@ class Keeping:
         if self._by != PERSON:
             current = _unconfirmed(version.root, version.path, current, after)
         return Placement(version.root, version.path, raw, after, current)
+
+
+def stands(version: Version, raw: bytes | None) -> bool:
+    """Given a version and the bytes at its place, None for no file, return whether they are the same."""
+    return (None if raw is None else digest(raw)) == version.sha256
 
 
 def _against(root: str, path: str, text: str) -> str:
