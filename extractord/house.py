@@ -18,7 +18,6 @@ from extractord.agent.prompts import load as load_agent_prompts
 from extractord.briefing import Briefing
 from extractord.config import Settings, platform_surroundings
 from extractord.config.broker import broker_of
-from extractord.core.broker import Broker
 from extractord.core.budget import Limits
 from extractord.core.wire import Probe, Probed
 from extractord.edges.child import ForkedChild

@@ -12,6 +12,7 @@ import signal
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from urllib.parse import urlencode, urlsplit
 
 from person import EXTRACTORD, Person
@@ -57,13 +58,13 @@ class Visit:
         method: str = "",
         without: str = "",
         body: bytes | None = None,
-        **headers: str,
+        headers: Mapping[str, str] = MappingProxyType({}),
     ) -> Answer:
         """A request as our own page makes it, but for `headers`, and without the one header named."""
         given = {"Host": self.host, "Cookie": f"extractord={self.cookie}", "Sec-Fetch-Site": "same-origin"}
         if form is not None or body is not None:
             given |= {"Origin": f"http://{self.host}", "Content-Type": "application/x-www-form-urlencoded"}
-        given |= {name.replace("_", "-"): value for name, value in headers.items()}
+        given |= headers
         given.pop(without, None)
         sent = urlencode(form).encode() if form is not None else body
         connection = http.client.HTTPConnection(self.host, timeout=_PATIENCE_S)

@@ -21,6 +21,7 @@ PAGES = [
     "run?run=run-4",
     "spending",
     "status",
+    "search?words=deploy+tuesdays",
 ]
 PICTURES = ["spending/dollars.svg", "spending/tokens.svg", "spending/timing.svg"]
 POLICY = (
@@ -55,7 +56,10 @@ TUESDAYS_NAME = "deploy-only-on-tuesdays"
 def test_every_page_is_given_to_who_was_let_in_and_to_nobody_else(visit: Visit) -> None:
     for page in [*PAGES, *PICTURES]:
         assert visit.asks(page).status == 200, page
-        for without in (visit.asks(page, without="Cookie"), visit.asks(page, Cookie="extractord=guessed")):
+        for without in (
+            visit.asks(page, without="Cookie"),
+            visit.asks(page, headers={"Cookie": "extractord=guessed"}),
+        ):
             assert (without.status, "deploy" in without.text) == (403, False), page
     unknown = [visit.asks("nothing").status, visit.asks("nothing", without="Cookie").status]
     assert unknown == [404, 403]
@@ -84,27 +88,28 @@ def test_a_foreign_host_is_refused_and_our_own_still_answered(visit: Visit) -> N
         "",
     ):
         for path in ("memories", "/", "/style.css"):
-            assert visit.asks(path, Host=host).status in (400, 403), (host, path)
+            assert visit.asks(path, headers={"Host": host}).status in (400, 403), (host, path)
     assert visit.asks("memories", without="Host").status in (400, 403)
-    assert visit.asks("memories", Host=visit.host).status == 200
+    assert visit.asks("memories", headers={"Host": visit.host}).status == 200
 
 
 def test_another_sites_form_is_refused_and_our_own_still_taken(visit: Visit, person: Person) -> None:
     word = visit.asks(f"memory?at={TUESDAYS}").word
     form = {"word": word, **PIN}
-    for more in (
+    altered: tuple[dict[str, str], ...] = (
         {"Origin": "http://evil.example"},
         {"Origin": "null"},
         {"Origin": f"https://{visit.host}"},
         {"Origin": "http://127.0.0.1:1"},
-        {"Sec_Fetch_Site": "cross-site"},
-        {"Sec_Fetch_Site": "same-site"},
+        {"Sec-Fetch-Site": "cross-site"},
+        {"Sec-Fetch-Site": "same-site"},
         {"Cookie": "extractord=guessed"},
-    ):
-        assert visit.asks("memory/pin", form=form, **more).status == 403, more
+    )
+    for more in altered:
+        assert visit.asks("memory/pin", form=form, headers=more).status == 403, more
     for wrong in ({**form, "word": ""}, {**form, "word": "x" * 43}, PIN):
         assert visit.asks("memory/pin", form=wrong).status == 403, wrong
-    without_both = visit.asks("memory/pin", form=form, without="Origin", Sec_Fetch_Site="none")
+    without_both = visit.asks("memory/pin", form=form, without="Origin", headers={"Sec-Fetch-Site": "none"})
     assert without_both.status == 403
     assert not is_pinned(person)
     assert visit.asks("memory/pin", form=form).status == 303
@@ -114,9 +119,9 @@ def test_another_sites_form_is_refused_and_our_own_still_taken(visit: Visit, per
 
 
 def test_another_sites_link_and_frame_are_refused_and_a_typed_address_still_answered(visit: Visit) -> None:
-    assert visit.asks("memories", Sec_Fetch_Site="cross-site").status == 403
-    assert visit.asks("spending/dollars.svg", Sec_Fetch_Site="same-site").status == 403
-    assert visit.asks("memories", Sec_Fetch_Site="none").status == 200
+    assert visit.asks("memories", headers={"Sec-Fetch-Site": "cross-site"}).status == 403
+    assert visit.asks("spending/dollars.svg", headers={"Sec-Fetch-Site": "same-site"}).status == 403
+    assert visit.asks("memories", headers={"Sec-Fetch-Site": "none"}).status == 200
     assert visit.asks("memories", without="Sec-Fetch-Site").status == 200
 
 
@@ -163,7 +168,12 @@ def test_a_body_without_bound_is_refused_and_a_long_memory_still_taken(visit: Vi
     assert visit.asks("memory/pin", form={"word": word, "at": "x" * 1_100_000}).status == 413
     assert visit.asks("memory/pin", form={"word": word, "at": "x" * 900_000}).status == 422
     sent = b'--x\r\nContent-Disposition: form-data; name="word"\r\n\r\nw\r\n--x--\r\n'
-    assert visit.asks("memory/pin", body=sent, Content_Type="multipart/form-data; boundary=x").status == 415
+    assert (
+        visit.asks(
+            "memory/pin", body=sent, headers={"Content-Type": "multipart/form-data; boundary=x"}
+        ).status
+        == 415
+    )
 
 
 def test_it_listens_on_the_loopback_interface_alone(visit: Visit) -> None:

@@ -28,6 +28,8 @@ PAGES = {
     "run?run=run-4": "Run run-4",
     "spending": "Spending and timing",
     "status": "Status",
+    "search?words=tuesdays": "Found for “tuesdays”",
+    "search": "Search",
 }
 
 
@@ -139,6 +141,19 @@ async def test_without_scripts_all_is_read_and_done(visit: Visit, person: Person
     await page.presses("form[action$='memory/pin'] button")
     assert "Unpinned" in await page.text(".note")
     assert [row["name"] for row in person.told("memories", "list") if row["pinned"]] == []
+
+
+async def test_what_is_looked_for_is_found_with_its_lines_and_shown_as_text(page: Page, visit: Visit) -> None:
+    await page.goes(at(visit, "memories"))
+    await page.points("#find")
+    await page.types("<b>warehouse</b> stock")
+    await page.key("Enter", leads=True)
+    assert await page.text("h1") == "Found for “<b>warehouse</b> stock”"
+    assert await page.finds("document.querySelector('#find').value") == "<b>warehouse</b> stock"
+    assert await page.text("a.title") == "deploy-only-on-tuesdays"
+    assert await page.text(".hit") == "**Why:** the warehouse counts stock on Mondays.\n"
+    await page.goes(at(visit, "search?words=nowhere"))
+    assert "No memory has any of: nowhere" in await page.text()
 
 
 async def test_faults_are_pages_with_what_to_do(page: Page, visit: Visit) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from aiohttp import web
 from aiohttp.typedefs import Handler, Middleware
 
-from extractord.cli.web import held, memories, memory, runs, spending, standing
+from extractord.cli.web import held, memories, memory, runs, searching, spending, standing
 from extractord.cli.web.entering import Refused, check_kind
 from extractord.cli.web.faults import fault_page
 from extractord.cli.web.site import Asked, Does, Shows, Site
@@ -36,6 +36,7 @@ _HEADERS = {
 }
 _SHOWS: dict[str, Shows] = {
     **memories.SHOWS, **memory.SHOWS, **held.SHOWS, **runs.SHOWS, **spending.SHOWS, **standing.SHOWS,
+    **searching.SHOWS,
 }  # fmt: skip
 _ASKS: dict[str, Shows] = {**memory.ASKS, **held.ASKS}
 """Pages that are a form and nothing else."""

@@ -58,13 +58,14 @@ class Look:
 
     def rows(self) -> list[Row]:
         """Every memory with its root's name."""
-        return rows_of(self.roots, self.names, self._warn)
+        return rows_of(self.roots, self.names, self.warn)
 
     def waiting(self) -> list[Waits]:
         """All that waits for a person."""
-        return waiting(self.ledger, self.roots, self.names, self._warn)
+        return waiting(self.ledger, self.roots, self.names, self.warn)
 
-    def _warn(self, warning: str) -> None:
+    def warn(self, warning: str) -> None:
+        """Note what is wrong with a root, for the page to say."""
         if warning not in self.warnings:
             self.warnings.append(warning)
 
@@ -102,7 +103,6 @@ class Site:
             held=len(look.waiting()) if look else 0,
             warnings=look.warnings if look else [],
             unattended=self.unattended,
-            has_search=False,
             now=self.clock(),
             **values,
         )
