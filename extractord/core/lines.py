@@ -6,6 +6,15 @@ LINE_BYTES = 16 * 1024 * 1024
 """A longer line is skipped to its newline (DESIGN §6)."""
 _BOM = b"\xef\xbb\xbf"
 
+Block = tuple[bytes, int]
+"""Bytes, and where lines with newlines begin in them; an unfinished one may stand behind the last."""
+
+
+def lines_of(block: Block) -> list[bytes]:
+    """Given a block, return its lines without their newlines."""
+    content, start = block
+    return content[start : content.rfind(b"\n")].split(b"\n")
+
 
 class Lines:
     """Folds chunks into lines; what follows the last newline waits for the next chunk.
@@ -27,29 +36,37 @@ class Lines:
 
     def feed(self, chunk: bytes) -> list[bytes]:
         """Given the next bytes, return the lines that they finish, without newline, NUL runs and BOM."""
+        return [line for block in self.cut(chunk) for line in lines_of(block)]
+
+    def cut(self, chunk: bytes) -> tuple[Block, ...]:
+        """The same as blocks, so that nobody copies what nobody looks at: most are the chunk itself."""
         at, begin = self.size, self.offset
         self.size += len(chunk)
         self._has_nul = self._has_nul or b"\0" in chunk
-        lines = chunk.split(b"\n")
-        rest = lines.pop()
-        if not lines:
-            self._hold(rest)
-            return lines
-        self.offset = self.size - len(rest)
-        if self._skipping or len(self._held) + len(lines[0]) > self._line_bytes:
+        first, last = chunk.find(b"\n") + 1, chunk.rfind(b"\n") + 1
+        if not last:
+            self._hold(chunk)
+            return ()
+        self.offset = at + last
+        start = 0
+        blocks: list[Block] = []
+        if self._skipping or len(self._held) + first - 1 > self._line_bytes:
             self.skipped += 1
-            self.skipped_bytes += at + len(lines[0]) + 1 - begin
-            del lines[0]
+            self.skipped_bytes += at + first - begin
+            start = first
         elif self._held:
-            lines[0] = b"".join((self._held, lines[0]))
+            blocks.append((b"".join((self._held, chunk[:first])), 0))
+            start = first
+        if start < last:
+            blocks.append((chunk, start))
         self._skipping = False
         self._held = bytearray()
-        self._hold(rest)
-        if begin == 0 and lines:
-            lines[0] = lines[0].removeprefix(_BOM)
+        self._hold(chunk[last:])
+        if begin == 0 and blocks and blocks[0][0].startswith(_BOM, blocks[0][1]):
+            blocks[0] = blocks[0][0], blocks[0][1] + len(_BOM)
         if self._has_nul:
-            lines = [line.strip(b"\0") for line in lines]
-        return lines
+            blocks = [(_without_nul(block), 0) for block in blocks]
+        return tuple(blocks)
 
     def take_rest(self) -> bytes:
         """Nobody writes any more: return the last line, which has no newline."""
@@ -71,3 +88,7 @@ class Lines:
             self._skipping = len(self._held) > self._line_bytes
         if self._skipping:
             self._held.clear()
+
+
+def _without_nul(block: Block) -> bytes:
+    return b"".join(line.strip(b"\0") + b"\n" for line in lines_of(block))

@@ -11,6 +11,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
+from extractord.core.lines import Block
 from extractord.core.records import (
     Conversation,
     Deferred,
@@ -52,11 +53,16 @@ class Reader(Protocol):
         ...
 
 
-class Deferring(Reader, Protocol):
-    """A reader that leaves for later what opens, ends and voids no exchange."""
+class Deferring(Protocol):
+    """What lets a reader leave for later what opens, ends and voids no exchange."""
 
-    def skim(self, records: Iterable[bytes]) -> Iterable[Seen | Deferred | Thawed]:
-        """Given raw records, yield what each brings as `feed` would, or its record, deferred."""
+    @property
+    def reader(self) -> Reader:
+        """The reader, which is fed what cannot wait."""
+        ...
+
+    def skim(self, block: Block) -> Iterable[Seen | Deferred | Thawed]:
+        """Given lines, return what each brings as `feed` would, or its record, deferred."""
         ...
 
     def thaw(self, deferred: Deferred) -> Sequence[Entry]:

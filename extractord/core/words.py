@@ -110,24 +110,29 @@ def prose(entry: Entry) -> str:
 def speaks(entry: Entry, words: int) -> bool:
     """Given a prompt, return True if its prose has at least so many words.
 
-    Mostly its first block settles that: nothing but a wrapper takes its words back.
+    Mostly its first block settles that: nothing but a wrapper takes its words back. Where there is
+    nothing but that block, it always does.
     """
     text = entry.text
     if not entry.pastes and "<" not in text and not text.startswith("/"):
-        block = _opening(text)
-        if any(_says(line, words) for line in _spoken(block)):
-            return True
+        block, is_all = _opening(text)
+        is_said = _says("\n".join(_spoken(block)), words)
+        if is_said or is_all:
+            return is_said
     return _says(prose(entry), words)
 
 
-def _opening(text: str) -> list[str]:
-    """The first lines of a text up to what is surely blank or no prose; none where that is far."""
+def _opening(text: str) -> tuple[list[str], bool]:
+    """The first lines of a text up to what is surely blank or no prose; True if that is all of it.
+
+    None where that is far.
+    """
     lines = text.split("\n", _OPENING_LINES)
     for at, line in enumerate(lines):
         if line[:1] in _MARKS:
             ends = not line.strip() or _INDENTED.match(line) or _QUOTED.match(line) or _FENCE.match(line)
-            return lines[:at] if ends else []
-    return lines if len(lines) <= _OPENING_LINES else []
+            return (lines[:at] if ends else []), False
+    return (lines, True) if len(lines) <= _OPENING_LINES else ([], False)
 
 
 def _says(text: str, words: int) -> bool:

@@ -15,7 +15,7 @@ import zstandard
 from aiofiles.threadpool import wrap
 
 from extractord.core.cursor import Anew, Cursor, Grown, Same
-from extractord.core.lines import LINE_BYTES, Lines
+from extractord.core.lines import LINE_BYTES, Block, Lines
 from extractord.errors import TranscriptError
 
 CHUNK_BYTES = 4 * 1024 * 1024
@@ -92,14 +92,24 @@ class Tail:
         No batch spans the offset `pause_at`. A torn last line waits. Raise TranscriptError where the
         file cannot be read.
         """
+        async for chunk in self._chunks(pause_at):
+            for start in range(0, len(chunk), _SLICE_BYTES):
+                if batch := self.lines.feed(chunk[start : start + _SLICE_BYTES]):
+                    yield batch, self.lines.offset
+
+    async def blocks(self, pause_at: int = 0) -> AsyncIterator[tuple[tuple[Block, ...], int]]:
+        """The same, each batch as blocks of lines."""
+        async for chunk in self._chunks(pause_at):
+            if blocks := self.lines.cut(chunk):
+                yield blocks, self.lines.offset
+
+    async def _chunks(self, pause_at: int) -> AsyncIterator[bytes]:
         async with _opened(self._path, self.lines.size) as read:
             while True:
                 left = pause_at - self.lines.size
                 wanted = min(left, self._chunk_bytes) if left > 0 else self._chunk_bytes
                 chunk = await read(wanted)
-                for start in range(0, len(chunk), _SLICE_BYTES):
-                    if batch := self.lines.feed(chunk[start : start + _SLICE_BYTES]):
-                        yield batch, self.lines.offset
+                yield chunk
                 if len(chunk) < wanted:
                     return
 

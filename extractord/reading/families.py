@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from extractord.core.cursor import Anew, Cursor, Same
 from extractord.core.events import Oversized
 from extractord.core.exchanges import Session
+from extractord.core.lines import Block, lines_of
 from extractord.core.ports import Deferring, Reader
 from extractord.core.records import Deferred, Entry, Origin, Seen, Thawed
 from extractord.core.transcripts.source import Container, Opened, Source
@@ -159,7 +160,7 @@ class Family:
         match container_of(self.source, path):
             case Container.LINES:
                 tail = self._tails[path] = Tail(path, cursor)
-                fed = await self._read_lines(path, reader, tail, cut)
+                fed = await self._read_lines(path, tail, cut)
                 at, size = tail.lines.offset, tail.lines.size
                 if tail.lines.skipped:
                     self._oversized.append((path, tail.lines.skipped, tail.lines.skipped_bytes))
@@ -182,7 +183,7 @@ class Family:
         for path, tail in self._tails.items():
             line = tail.last_line()
             if line:
-                self._take([line], path)
+                self._take((line + b"\n", 0), path)
 
     def oversized(self, now: datetime) -> list[Oversized]:
         """What was left out since this was last asked, because its lines were too long."""
@@ -216,38 +217,49 @@ class Family:
             deferring = later.reader(opened(self.source, path))
             if deferring is not None:
                 self._deferring[path] = deferring
-                return deferring
+                return deferring.reader
         return self.source.reader(opened(self.source, path))
 
-    async def _read_lines(self, path: str, reader: Reader, tail: Tail, cut: Cut) -> int:
-        fed = 0
+    async def _read_lines(self, path: str, tail: Tail, cut: Cut) -> int:
+        """Read a file on; return how many lines came before one told its session."""
+        reader, fed = self._readers[path], 0
         awaited = set(cut.after)
-        async for lines, after in tail.batches(pause_at=cut.place):
-            fed += len(lines) - lines.count(b"")
-            if awaited:
-                for seen in (seen for line in lines if line for seen in reader.feed(line)):
-                    self._apply(seen, path)
-                    if isinstance(seen, Entry) and seen.id in awaited:
-                        awaited.remove(seen.id)
-                        self._was_before(path)
-            else:
-                self._take(lines, path)
+        async for blocks, after in tail.blocks(pause_at=cut.place):
+            for block in blocks:
+                if awaited:
+                    self._await(block, awaited, path)
+                else:
+                    self._take(block, path)
+                if reader.session is None:
+                    fed += sum(map(bool, lines_of(block)))
             if after <= cut.place:
                 self._was_before(path)
         return fed
 
-    def _take(self, lines: list[bytes], path: str) -> None:
+    def _await(self, block: Block, awaited: set[str], path: str) -> None:
+        """Fold in lines, nothing deferred; all up to an entry that is awaited was before."""
+        for seen in (seen for line in lines_of(block) if line for seen in self._readers[path].feed(line)):
+            self._apply(seen, path)
+            if isinstance(seen, Entry) and seen.id in awaited:
+                awaited.remove(seen.id)
+                self._was_before(path)
+
+    def _take(self, block: Block, path: str) -> None:
         """Fold in lines; what may wait is kept as it came."""
-        reader = self._deferring.get(path)
-        if reader is None:
-            for seen in (seen for line in lines if line for seen in self._readers[path].feed(line)):
+        deferring = self._deferring.get(path)
+        if deferring is None:
+            for seen in (seen for line in lines_of(block) if line for seen in self._readers[path].feed(line)):
                 self._apply(seen, path)
             return
-        for each in reader.skim(lines):
+        session: Session | None = None
+        for each in deferring.skim(block):
             if not isinstance(each, Deferred):
                 self._apply(each, path)
-            elif not self._session(each.session).defer(each, path):
-                for entry in reader.thaw(each):
+                continue
+            if session is None or session.session != each.session:
+                session = self._session(each.session)
+            if not session.defer(each, path):
+                for entry in deferring.thaw(each):
                     self._apply(entry, path)
 
     async def _read_rows(self, path: str, reader: Reader, cut: Cut) -> None:

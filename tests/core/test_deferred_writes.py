@@ -45,7 +45,7 @@ def exchange(name: str, asked: dict[str, str], *, cwd: str = SHOP, is_error: boo
     assert later is not None
     assert reader is not None
     session = Session("claude-code", "s", (), later.thaw)
-    for each in reader.skim(json.dumps(line).encode() for line in lines):
+    for each in reader.skim((b"".join(json.dumps(line).encode() + b"\n" for line in lines), 0)):
         if isinstance(each, Deferred):
             assert session.defer(each)
         else:

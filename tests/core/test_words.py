@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from extractord.core.records import Entry, Origin, Role
-from extractord.core.words import count_words, pasted, prose
+from extractord.core.words import count_words, pasted, prose, speaks
 
 
 def said(text: str, pastes: tuple[tuple[int, int], ...] = ()) -> str:
@@ -120,3 +120,42 @@ def test_pastes_are_ascending_apart_and_inside_the_text(text: str, marked: list[
 @given(st.text(max_size=60), st.text(max_size=60))
 def test_more_text_never_has_fewer_words(one: str, other: str) -> None:
     assert count_words(f"{one} {other}") >= max(count_words(one), count_words(other))
+
+
+PIECES = [
+    "fix",
+    "this",
+    "now",
+    "ok",
+    "\n",
+    "\n\n",
+    " ",
+    "    ",
+    "\t",
+    "> ",
+    "```",
+    "/clear",
+    "<a-b>",
+    "</a-b>",
+]
+PIECES += [
+    "https://a.example ",
+    "12:01:02 ERROR x",
+    "Traceback (most recent call last)",
+    "部署",
+    "ไปเที่ยว",
+    "~~~",
+    "é",
+]
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=12).map("".join), st.integers(1, 4))
+def test_a_prompt_speaks_where_its_prose_has_the_words(text: str, words: int) -> None:
+    entry = Entry(id="e", agent="a", session="s", role=Role.USER, origin=Origin.HUMAN, text=text)
+    assert speaks(entry, words) == (count_words(prose(entry)) >= words)
+
+
+@given(st.lists(st.sampled_from([piece + " " for piece in PIECES]), max_size=40).map("".join))
+def test_however_long_it_is(text: str) -> None:
+    entry = Entry(id="e", agent="a", session="s", role=Role.USER, origin=Origin.HUMAN, text=text)
+    assert speaks(entry, 3) == (count_words(prose(entry)) >= 3)

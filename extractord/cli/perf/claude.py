@@ -53,7 +53,7 @@ class Session:
         """Yield the records of one prompt and all that follows."""
         prose = self._prose
         if prompt is None:
-            prompt = "ok thanks" if number % _SHORT_EVERY == _SHORT_EVERY - 1 else prose.text(_PROMPT)
+            prompt = "ok thanks" if number % _SHORT_EVERY == _SHORT_EVERY - 1 else prose.paragraph(_PROMPT)
         yield {"type": "permission-mode", "permissionMode": "default", "sessionId": self.id}
         yield self._snapshot_of_files()
         yield self._row(

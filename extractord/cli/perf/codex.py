@@ -64,7 +64,7 @@ class Thread:
 
     def _exchange(self, number: int) -> Iterator[Fields]:
         prose = self._prose
-        prompt = "ok thanks" if number % _SHORT_EVERY == _SHORT_EVERY - 1 else prose.text(_PROMPT)
+        prompt = "ok thanks" if number % _SHORT_EVERY == _SHORT_EVERY - 1 else prose.paragraph(_PROMPT)
         answer, turn = prose.text(_ANSWER), prose.uuid()
         yield self._event("task_started", {"turn_id": turn, "model_context_window": 258_400})
         if number % _RESUMED_EVERY == 0:

@@ -70,6 +70,10 @@ class Prose:
         start = self.chance.randrange(max(1, len(self._pool) - size))
         return self._pool[start : start + size]
 
+    def paragraph(self, length: Length) -> str:
+        """Return what a person types: a text without lines, indents and tabs."""
+        return " ".join(self.text(length).split())
+
     def uuid(self) -> str:
         """Return an id in the shape of a UUID."""
         digits = f"{self.chance.getrandbits(128):032x}"

@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import msgspec
 from msgspec import Struct
@@ -65,13 +67,14 @@ def measure(conditions: Conditions) -> Sequence[Row]:
 
 def read(source: Source, path: Path) -> int:
     """Given a transcript, read it as the daemon does, with its own state; return the exchanges to run."""
-    state = path.parent / f"{path.name}.state"
-    with Ledger.open(state) as ledger:
-        reading = reading_over(ledger, str(state))
-        come = asyncio.run(reading.touched(source, str(path), datetime.now(UTC)))
-    for file in state.iterdir():
-        file.unlink()
-    state.rmdir()
+    with TemporaryDirectory(dir=path.parent) as state, Ledger.open(Path(state)) as ledger:
+        return read_into(ledger, source, path)
+
+
+def read_into(ledger: Ledger, source: Source, path: Path) -> int:
+    """The same with a ledger that nothing was read into."""
+    reading = reading_over(ledger, str(path.parent))
+    come = asyncio.run(reading.touched(source, str(path), datetime.now(UTC)))
     return sum(len(each.exchanges) for each in come if isinstance(each, Window))
 
 
@@ -96,14 +99,17 @@ def _rows(source: Source, path: Path, decode: Callable[[bytes], object], rounds:
     found = read(source, path)
     if not found:
         raise ExtractordError(f"nothing in the {source.agent} transcript passed the gate")
-    taken = interleaved(
-        {
-            "json.loads": lambda: _each_line(path, json.loads),
-            "msgspec": lambda: _each_line(path, decode),
-            "ours": lambda: read(source, path),
-        },
-        rounds,
-    )
+    with ExitStack() as stack:
+        folders = (stack.enter_context(TemporaryDirectory(dir=path.parent)) for _ in range(rounds))
+        ledgers = [stack.enter_context(Ledger.open(Path(folder))) for folder in folders]
+        taken = interleaved(
+            {
+                "json.loads": lambda: _each_line(path, json.loads),
+                "msgspec": lambda: _each_line(path, decode),
+                "ours": lambda: read_into(ledgers.pop(), source, path),
+            },
+            rounds,
+        )
     rates = ", ".join(f"{way} {mb / one.wall:,.0f} MB/s" for way, one in taken.items())
     name = f"{source.agent}: bytes to gate decision"
     detail = f"{mb:,.0f} MB, {found:,} exchanges; {rates}; by processor time "

@@ -9,28 +9,21 @@ import msgspec
 from msgspec import Raw, Struct, field
 
 from extractord.core.exchanges import PROMPTS
+from extractord.core.lines import Block
 from extractord.core.records import Deferred, Entry, Kept, Origin, Seen, Thawed
 from extractord.core.transcripts.claude_session import ENDING, USES, ClaudeSession
-from extractord.core.transcripts.claude_skimming import BOOKKEEPING, attached
+from extractord.core.transcripts.claude_skimming import BOOKKEEPING, HEAD, Ends, attached
 
-_HEAD = re.compile(
-    rb"""\{(?:
-      "type":"(?P<bookkept>[\w-]++)"
-    | "parentUuid":"(?P<parent>[\w-]++)","isSidechain":false,(?:
-        "attachment":\{"type":"(?P<attached>(?!queued_command")[\w-]++)"
-      | "type":"system","subtype":"(?P<ended>turn_duration)"
-      | (?:"promptId":"[\w-]++",)?"type":"user","message":\{"role":"user","content":(?P<prompted>")
-    ))""",
-    re.VERBOSE,
-)
-"""How lines begin that are no answer, no call and no result."""
 _UUID = re.compile(rb',"uuid":"([\w-]++)"')
 _RECORD_BYTES = 128 * 1024
 """A longer record is read at once: of a tool's output an entry keeps 64 Ki characters."""
+_ASKED_OR_SAID = frozenset(["said", "thought", "called", "answered"])
+_PLACED = frozenset(["attached", "ended", "noted"])
 _EMPTY = frozenset((b"", b'""', b"null"))
 _ODD = (b'"\\', b'"\xef')
 """How a text begins that may hold nothing but a byte order mark."""
 _MARK = b"extractord-memory"
+_ENDINGS = tuple(f'}}],"stop_reason":"{reason}"'.encode() for reason in sorted(ENDING))
 
 
 class _Block(Struct, gc=False):
@@ -71,66 +64,32 @@ class ClaudeDeferring:
 
     def __init__(self, path: str) -> None:
         """Begin as a session that is read at once does."""
-        self._inner = ClaudeSession(path)
+        self.reader = ClaudeSession(path)
+        self._ends = Ends()
         self._asked: dict[str, Deferred] = {}
         """Calls that went out deferred and have no result yet."""
-        self.unknown = self._inner.unknown
 
-    @property
-    def session(self) -> str | None:
-        """Of the record last read."""
-        return self._inner.session
-
-    @session.setter
-    def session(self, session: str | None) -> None:
-        self._inner.session = session
-
-    @property
-    def version(self) -> str | None:
-        """Of the program, where a record named it."""
-        return self._inner.version
-
-    @version.setter
-    def version(self, version: str | None) -> None:
-        self._inner.version = version
-
-    def feed(self, record: bytes) -> Iterable[Seen]:
-        """Given a line, return what it brings, nothing deferred."""
-        return self._inner.feed(record)
-
-    def settle(self) -> Iterable[Seen]:
-        """Nothing waits for its successor."""
-        return self._inner.settle()
-
-    def skim(self, records: Iterable[bytes]) -> Iterator[Seen | Deferred | Thawed]:
-        """Given lines, yield what each brings."""
-        inner, head_of, decode = self._inner, _HEAD.match, _decode
-        tree = inner.tree
-        for record in records:
-            head = head_of(record)
-            if head is not None:
-                if head[1] in BOOKKEEPING and inner.session is not None:
-                    continue
-                if head[1] is not None or not self._is_placed(record, head):
-                    yield from self._at_once(record)
-                continue
-            try:
-                row = decode(record)
-            except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-                yield from self._at_once(record)
-                continue
-            if row.uuid in tree:
-                yield from self._again(row, record)
-                continue
-            deferred = self._deferred(row, record) if inner.is_prompted else None
-            if deferred is None:
-                yield from self._at_once(record)
-                continue
-            tree.add(row.uuid, row.parent, anchors=True)
-            inner.session = row.session
-            if deferred is not _SILENT:
-                inner.emitted.deferred(row.uuid, ends=deferred.ends)
-                yield deferred
+    def skim(self, block: Block) -> list[Seen | Deferred | Thawed]:
+        """Given lines, return what each brings."""
+        lines, at = block
+        found: list[Seen | Deferred | Thawed] = []
+        head_of, newline_after, inner = HEAD.match, lines.find, self.reader
+        while (end := newline_after(b"\n", at)) >= 0:
+            head = head_of(lines, at, end)
+            if head is None:
+                found += self._read(lines[at:end]) if end > at else ()
+            elif head[1] in BOOKKEEPING and inner.session is not None:
+                pass
+            elif (kind := head.lastgroup) in _ASKED_OR_SAID:
+                deferred = self._skimmed(lines, at, end, head)
+                if deferred is None:
+                    found += self._read(lines[at:end])
+                elif deferred is not _SILENT:
+                    found.append(deferred)
+            elif kind not in _PLACED or not self._is_placed(lines, at, end, head):
+                found += self._at_once(lines[at:end])
+            at = end + 1
+        return found
 
     def thaw(self, deferred: Deferred) -> Sequence[Entry]:
         """Make its entries for good; what came since stays the newest."""
@@ -138,49 +97,103 @@ class ClaudeDeferring:
             del self._asked[call]
         return self._made(deferred.record)
 
+    def _skimmed(self, lines: bytes, at: int, end: int, head: re.Match[bytes]) -> Deferred | None:
+        """A line, known by its ends, to be kept; None where it has to be read."""
+        inner, kind = self.reader, head.lastgroup
+        if not inner.is_prompted or end - at > _RECORD_BYTES:
+            return None
+        ends = self._ends
+        stop = (ends.answered if kind == "answered" else ends.said)(lines, head.end(), end)
+        if stop is None or (uuid := ends.node) in inner.tree:
+            return None
+        call = ""
+        if kind == "answered":
+            named = head["call"]
+            call = named.decode() if named else ends.call(lines, head.end(), stop)
+            if call not in self._asked:
+                return None
+        if kind == "said" and lines.find(_MARK, head.end(), stop) >= 0:
+            return None
+        inner.session = self._ends.session
+        inner.tree.add(uuid, head["parent"].decode(), anchors=True)
+        if kind == "thought":
+            return _SILENT
+        is_end = kind == "said" and lines.startswith(_ENDINGS, stop)
+        inner.emitted.deferred(uuid, ends=is_end)
+        deferred = Deferred(inner.session, uuid, lines[at:end], kind == "called", is_end)
+        if call:
+            del self._asked[call]
+        elif kind == "called":
+            self._asked[head["called"].decode()] = deferred
+        return deferred
+
+    def _read(self, record: bytes) -> Iterable[Seen | Deferred | Thawed]:
+        """Read a line, as far as it takes to know whether it can wait."""
+        inner = self.reader
+        try:
+            row = _decode(record)
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+            return self._at_once(record)
+        if row.uuid in inner.tree:
+            return self._again(row, record)
+        deferred = self._deferred(row, record) if inner.is_prompted else None
+        if deferred is None:
+            return self._at_once(record)
+        inner.tree.add(row.uuid, row.parent, anchors=True)
+        inner.session = row.session
+        self._ends.learn(record, row.session)
+        if deferred is _SILENT:
+            return ()
+        inner.emitted.deferred(row.uuid, ends=deferred.ends)
+        return (deferred,)
+
     def _made(self, record: bytes) -> list[Entry]:
-        inner, emitted = self._inner, self._inner.emitted
+        inner, emitted = self.reader, self.reader.emitted
         last, is_behind, session = emitted.last, emitted.is_behind, inner.session
         made = [seen for seen in inner.feed(record) if isinstance(seen, Entry)]
         emitted.last, emitted.is_behind, inner.session = last, is_behind, session
         return made
 
-    def _at_once(self, record: bytes) -> Iterator[Seen | Deferred | Thawed]:
-        inner = self._inner
-        if self._asked and b'"tool_result"' in record:
-            yield from self._thawed()
+    def _at_once(self, record: bytes) -> Sequence[Seen | Deferred | Thawed]:
+        inner = self.reader
+        before = self._thawed() if self._asked and b'"tool_result"' in record else []
         seen = inner.read(record)
-        if self._asked and seen and any(isinstance(each, Entry) and each.origin in PROMPTS for each in seen):
-            yield from self._thawed()
-        yield from seen
-        if inner.emitted.is_end_unsaid:
-            inner.emitted.is_end_unsaid = False
-            yield Deferred(inner.session or "", f"end {len(inner.tree)}", record, ends=True)
+        if self._asked and any(isinstance(each, Entry) and each.origin in PROMPTS for each in seen):
+            before += self._thawed()
+        if not inner.emitted.is_end_unsaid:
+            return [*before, *seen] if before else seen
+        inner.emitted.is_end_unsaid = False
+        end = Deferred(inner.session or "", f"end {len(inner.tree)}", record, ends=True)
+        return [*before, *seen, end]
 
-    def _thawed(self) -> Iterator[Thawed]:
+    def _thawed(self) -> list[Seen | Deferred | Thawed]:
         """Calls that wait for their results wait no longer."""
-        for deferred in {each.id: each for each in self._asked.values()}.values():
-            yield Thawed(deferred.session, deferred.id, tuple(self.thaw(deferred)))
+        asked = {each.id: each for each in self._asked.values()}.values()
+        return [Thawed(each.session, each.id, tuple(self.thaw(each))) for each in asked]
 
-    def _is_placed(self, record: bytes, head: re.Match[bytes]) -> bool:
-        """True for a line that brings no entry, once it has its place in the tree."""
+    def _is_placed(self, lines: bytes, at: int, end: int, head: re.Match[bytes]) -> bool:
+        """True for a line that brings no entry, once it has its place in the tree, if it has one."""
         if head.lastgroup == "attached":
-            node = attached(record)
-        elif head.lastgroup == "ended" and self._inner.emitted.has_ended:
-            named = _UUID.search(record, head.end())
+            node = attached(lines, at, end)
+        elif head.lastgroup == "noted":
+            if not self._ends.placed(lines, head.end(), end):
+                return False
+            node = self._ends.node.encode()
+        elif self.reader.emitted.has_ended:
+            named = _UUID.search(lines, head.end(), end)
             node = named[1] if named else None
         else:
             return False
-        if node is not None and self._inner.session is not None:
-            tree, uuid = self._inner.tree, node.decode()
-            if uuid not in tree:
-                tree.add(uuid, head["parent"].decode(), anchors=False)
-            return True
-        return False
+        if node is None or self.reader.session is None:
+            return False
+        tree, uuid = self.reader.tree, node.decode()
+        if uuid not in tree:
+            tree.add(uuid, head["parent"].decode(), anchors=False)
+        return True
 
     def _again(self, row: _Envelope, record: bytes) -> Iterator[Seen | Deferred | Thawed]:
         """A line whose id was there before: what the agent said may be said otherwise."""
-        if not self._inner.emitted.has_deferred(row.uuid):
+        if not self.reader.emitted.has_deferred(row.uuid):
             yield from self._at_once(record)
         elif row.type == "assistant":
             again = Deferred(row.session, row.uuid, record)

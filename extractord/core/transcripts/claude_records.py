@@ -148,6 +148,9 @@ def prose(content: str | list[Block] | None) -> str:
     Envelopes that the program puts around or between are left out, an image or a document
     beside text leaves its name in brackets.
     """
+    if isinstance(content, str):
+        written = _opened(content.strip("\ufeff")).strip()
+        return "" if written.startswith(_WRAPPERS) else written
     pieces: list[str] = []
     is_spoken = False
     for kind, text in _pieces(content):
@@ -165,7 +168,9 @@ def prose(content: str | list[Block] | None) -> str:
 
 def _opened(text: str) -> str:
     """Given a text, return it without the envelopes in it."""
-    for name in _ENVELOPES if "</" in text else ():
+    if "</" not in text:
+        return text
+    for name in _ENVELOPES:
         kept: list[str] = []
         position = 0
         while (start := text.find(f"<{name}", position)) >= 0:

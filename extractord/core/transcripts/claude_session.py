@@ -68,7 +68,7 @@ class ClaudeSession:
         fold = self._folds.get(row.type or "")
         if fold is not None:
             self.is_prompted = self.is_prompted or is_first
-            return self._in_order(row, fold)
+            return fold(row) if self.is_prompted and not self._early else self._in_order(row, fold)
         self._place(row)
         if row.type not in SILENT:
             self.unknown[(row.type or "untyped")[:64]] += 1
@@ -112,14 +112,15 @@ class ClaudeSession:
             results = [each for each in content if each.type == "tool_result"]
             if results:
                 return self._results(row, results)
-        if row.result is None and not self._is_aside(row) and not _is_harness(row):
+        is_aside = self._is_subagent or row.is_sidechain is True
+        if row.result is None and not is_aside and not _is_harness(row):
             written = prose(content)
             if written:
                 return self._prompt(row, written)
         self._place(row)
         if row.is_summary:
             return self._said(row, Role.CONTEXT, Origin.RECALLED, plain(content))
-        if self._is_aside(row):
+        if is_aside:
             return self._said(row, Role.USER, Origin.SUBAGENT, plain(content))
         text = plain(content)
         return self._said(row, Role.CONTEXT, Origin.SYNTHETIC, text, ends=text.startswith(_INTERRUPTED))
@@ -128,10 +129,11 @@ class ClaudeSession:
         dead: tuple[str, ...] = ()
         self.is_prompted = True
         if row.uuid and row.uuid not in self.tree:
-            dead = self.tree.prompted(row.uuid, row.above())
-            self.tree.add(row.uuid, row.above(), anchors=True)
+            above = row.above()
+            dead = self.tree.prompted(row.uuid, above)
+            self.tree.add(row.uuid, above, anchors=True)
         said = self._said(row, Role.USER, row.prompted_by(), text)
-        ids = self.emitted.of(dead)
+        ids = self.emitted.of(dead) if dead else ()
         return [Voided(session=self.session or "", ids=ids), *said] if ids else said
 
     def _results(self, row: Record, results: list[Block]) -> Sequence[Seen]:
@@ -201,13 +203,14 @@ class ClaudeSession:
         ends: bool = False,
     ) -> Sequence[Seen]:
         """Entries for a record's text: memory that was injected apart from what stands around it."""
+        if not is_injected(text):
+            return self._entry(row, role, origin, text, made=made, ends=ends) if text or made else ()
         seen: list[Entry] = []
-        if is_injected(text):
-            stretches = list(parts(text))
-            text = "\n\n".join(stretch for stretch, is_memory in stretches if not is_memory)
-            memory = (stretch for stretch, is_memory in stretches if is_memory)
-            for nth, stretch in enumerate(memory, 1):
-                seen += self._entry(row, Role.CONTEXT, Origin.RECALLED, stretch, nth=nth)
+        stretches = list(parts(text))
+        text = "\n\n".join(stretch for stretch, is_memory in stretches if not is_memory)
+        memory = (stretch for stretch, is_memory in stretches if is_memory)
+        for nth, stretch in enumerate(memory, 1):
+            seen += self._entry(row, Role.CONTEXT, Origin.RECALLED, stretch, nth=nth)
         if text or made:
             seen += self._entry(row, role, origin, text, made=made, ends=ends)
         return seen
@@ -223,13 +226,13 @@ class ClaudeSession:
         made: tuple[ToolCall, ...] = (),
         ends: bool = False,
     ) -> list[Entry]:
-        is_aside = self._is_aside(row)
+        is_aside = self._is_subagent or row.is_sidechain is True
         if row.forked is not None:
             origin = Origin.COPIED
         elif is_aside and origin is Origin.SYNTHETIC:
             origin = Origin.SUBAGENT
         entry = Entry(
-            id=self._key(row, role, text, nth),
+            id=row.uuid if row.uuid and not nth else self._key(row, role, text, nth),
             agent=AGENT,
             session=self.session or "",
             role=role,
@@ -248,7 +251,7 @@ class ClaudeSession:
 
     def _key(self, row: Record, role: Role, text: str, nth: int) -> str:
         if row.uuid:
-            return f"{row.uuid}#{nth}" if nth else row.uuid
+            return f"{row.uuid}#{nth}"
         said = f"{self.session}\n{role}\n{text}"
         key = text_key(said, 0)
         self._texts[key] += 1

@@ -3,36 +3,40 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
 from extractord.core.exchanges import PROMPTS
+from extractord.core.lines import Block
 from extractord.core.records import Deferred, Entry, Kept, Seen, Thawed
 from extractord.core.transcripts.codex_records import SILENT, SILENT_EVENTS
 from extractord.core.transcripts.codex_thread import CodexThread, Standing
 
 _HEAD = re.compile(
-    rb'\{"timestamp":"[^"\\]*+",(?:"ordinal":\d++,)?"type":"(?:'
-    rb'response_item","payload":\{"type":"(?:'
-    rb'(?P<silent>reasoning)"'
-    rb'|(?:custom_tool|function)_call_output","call_id":"(?P<answered>[^"\\]++)"'
-    rb'|(?P<called>(?:custom_tool|function)_call)"'
-    rb'|message","role":"(?P<said>assistant)")'
-    rb'|event_msg","payload":\{"type":"(?:'
+    rb'\{"timestamp":"[^"\\]{20,30}+",(?:"ordinal":\d++,)?"type":"(?:'
+    rb'event_msg","payload":\{"type":"(?:'
     rb'exec_command_end","call_id":"(?P<done>[^"\\]++)"'
     rb'|(?P<ended>(?:task|turn)_complete)"'
     rb'|(?:task|turn)_started","turn_id":"(?P<started>[^"\\]++)"'
     rb"|(?P<told>" + b"|".join(sorted(name.encode() for name in SILENT_EVENTS)) + rb')")'
+    rb'|response_item","payload":\{"type":"(?:'
+    rb'(?P<silent>reasoning)"'
+    rb'|(?:custom_tool|function)_call_output","call_id":"(?P<answered>[^"\\]++)"'
+    rb'|(?P<called>(?:custom_tool|function)_call)"'
+    rb'|message","role":"(?P<said>assistant)")'
     rb"|(?P<noted>" + b"|".join(sorted(name.encode() for name in SILENT)) + rb')")'
 )
 _SAYING_NOTHING = frozenset(["told", "noted"])
-_CALL = re.compile(rb'"call_id":"([^"\\]++)"')
+_CALL, _CODE = b'"call_id":"', b'"exit_code":'
+_DONE = re.compile(rb'"exit_code":(-?\d++)')
 _TURN = re.compile(rb'_metadata_passthrough":\{"turn_id":"([^"\\]++)"')
 _PASSED, _PASSED_BYTES = b'_metadata_passthrough"', 512
-_CODE = re.compile(rb'"exit_code":(-?\d++)')
+_PASSING = frozenset(["silent", "answered", "called", "said"])
+"""What tells its turn at its end, in newer versions."""
 _RECORD_BYTES = 128 * 1024
 """A longer record is read at once: of a tool's output an entry keeps 64 Ki characters."""
+_BRACE = ord("}")
 
 
 class _About(Struct, frozen=True, gc=False):
@@ -52,7 +56,7 @@ class CodexDeferring:
 
     def __init__(self, path: str) -> None:
         """Begin as a thread that is read at once does."""
-        self._inner = CodexThread(path)
+        self.reader = CodexThread(path)
         self._name = path.rpartition("/")[2]
         self._count = 0
         self._about: _About | None = None
@@ -64,58 +68,31 @@ class CodexDeferring:
         self._prompted_turn: str | None = None
         self._is_steered = False
         """This turn has a second prompt, or no id."""
-        self.unknown = self._inner.unknown
 
-    @property
-    def session(self) -> str | None:
-        """Of the record last read."""
-        return self._inner.session
-
-    @session.setter
-    def session(self, session: str | None) -> None:
-        self._inner.session = session
-
-    @property
-    def version(self) -> str | None:
-        """Of the program, where a record named it."""
-        return self._inner.version
-
-    @version.setter
-    def version(self, version: str | None) -> None:
-        self._inner.version = version
-
-    def feed(self, record: bytes) -> Iterable[Seen]:
-        """Given a line, return what it brings, nothing deferred."""
-        return self._inner.feed(record)
-
-    def settle(self) -> Iterable[Seen]:
-        """Nothing waits for its successor."""
-        return self._inner.settle()
-
-    def skim(self, records: Iterable[bytes]) -> Iterator[Seen | Deferred | Thawed]:
-        """Given lines, yield what each brings."""
-        inner, head_of = self._inner, _HEAD.match
-        for record in records:
-            head = head_of(record)
-            deferred = None
-            if head is not None and record[-1:] == b"}":
-                kind = head.lastgroup or ""
-                if kind in _SAYING_NOTHING:
-                    inner.follows_meta = False
-                    continue
-                if inner.is_known and not inner.is_copying and self._can_wait(record):
-                    inner.follows_meta = False
-                    deferred = self._deferred(record, kind, head[kind])
-            if deferred is None:
-                yield from self._at_once(record)
-            elif deferred is not _SILENT:
-                yield deferred
+    def skim(self, block: Block) -> list[Seen | Deferred | Thawed]:
+        """Given lines, return what each brings."""
+        lines, at = block
+        inner, head_of, newline_after = self.reader, _HEAD.match, lines.find
+        found: list[Seen | Deferred | Thawed] = []
+        while (end := newline_after(b"\n", at)) >= 0:
+            head = head_of(lines, at, end) if lines[end - 1] == _BRACE else None
+            kind = head.lastgroup if head else None
+            if kind in _SAYING_NOTHING:
+                inner.follows_meta = False
+            elif end > at:
+                deferred = self._skimmed(lines, at, end, head) if head else None
+                if deferred is None:
+                    found += self._at_once(lines[at:end])
+                elif deferred is not _SILENT:
+                    found.append(deferred)
+            at = end + 1
+        return found
 
     def thaw(self, deferred: Deferred) -> Sequence[Entry]:
         """Make its entries for good; what came since stays the newest."""
         for call in [call for call, asked in self._asked.items() if deferred in asked]:
             del self._asked[call]
-        inner = self._inner
+        inner = self.reader
         last, is_behind, now = inner.emitted.last, inner.emitted.is_behind, inner.standing()
         made = _made(inner, deferred)
         inner.stand(now)
@@ -123,7 +100,7 @@ class CodexDeferring:
         return made
 
     def _at_once(self, record: bytes) -> Iterator[Seen | Deferred | Thawed]:
-        inner = self._inner
+        inner = self.reader
         if self._asked and b'_output"' in record:
             yield from self._thawed_calls()
         if inner.emitted.is_behind and not inner.is_copying and b'"compacted"' in record:
@@ -152,73 +129,86 @@ class CodexDeferring:
         for deferred in [each for asked in waiting.values() for each in asked]:
             yield Thawed(deferred.session, deferred.id, tuple(self.thaw(deferred)))
 
-    def _can_wait(self, record: bytes) -> bool:
+    def _skimmed(self, lines: bytes, at: int, end: int, head: re.Match[bytes]) -> Deferred | None:
+        """A line, to be kept; None where it has to be read at once."""
+        inner, kind = self.reader, head.lastgroup
+        if not inner.is_known or inner.is_copying or end - at > _RECORD_BYTES:
+            return None
+        if kind in _PASSING and not self._is_of_turn(lines, at, end):
+            return None
+        inner.follows_meta = False
+        match kind:
+            case "answered":
+                return self._output(lines[at:end], head["answered"].decode())
+            case "called":
+                return self._call(lines, at, end, head.end())
+            case "said":
+                return self._answer(lines[at:end])
+            case _:
+                return self._event(lines, at, end, head)
+
+    def _event(self, lines: bytes, at: int, end: int, head: re.Match[bytes]) -> Deferred | None:
+        match head.lastgroup:
+            case "done":
+                return self._done(lines, end, head)
+            case "ended":
+                return self._end(lines[at:end])
+            case "silent":
+                return _SILENT
+            case _:
+                self.reader.enter(head["started"].decode())
+                self._note_turn()
+                return _SILENT
+
+    def _is_of_turn(self, lines: bytes, at: int, end: int) -> bool:
         """True where the record's turn is known; it is entered."""
-        inner = self._inner
-        if len(record) > _RECORD_BYTES:
-            return False
-        passed = record.rfind(_PASSED, -_PASSED_BYTES)
+        passed = lines.rfind(_PASSED, max(at, end - _PASSED_BYTES), end)
         if passed < 0:
             return True
-        turn = _TURN.match(record, passed)
+        turn = _TURN.match(lines, passed, end)
         if turn is None:
             return False
-        inner.enter(turn[1].decode())
+        self.reader.enter(turn[1].decode())
         self._note_turn()
         return True
 
     def _note_turn(self) -> None:
-        turn = self._inner.turn
+        turn = self.reader.turn
         if turn != self._turn:
             self._turn, self._said, self._about = turn, [], None
             self._is_steered = turn is None
 
-    def _deferred(self, record: bytes, kind: str, named: bytes) -> Deferred | None:
-        """The line, to be kept; None where it has to be read at once."""
-        match kind:
-            case "answered":
-                return self._output(record, named.decode())
-            case "called":
-                return self._call(record)
-            case "done":
-                return self._done(record, named.decode())
-            case "said":
-                return self._answer(record)
-            case "ended":
-                return self._end(record)
-            case _:
-                if kind == "started":
-                    self._inner.enter(named.decode())
-                    self._note_turn()
-                return _SILENT
-
     def _end(self, record: bytes) -> Deferred | None:
-        emitted = self._inner.emitted
+        emitted = self.reader.emitted
         if emitted.has_ended:
             return _SILENT
         return self._kept(record, ends=True) if emitted.is_behind else None
 
-    def _done(self, record: bytes, call: str) -> Deferred | None:
-        code = _CODE.search(record)
+    def _done(self, lines: bytes, end: int, head: re.Match[bytes]) -> Deferred | None:
+        found = lines.find(_CODE, head.end(), end)
+        code = _DONE.match(lines, found, end) if found >= 0 else None
         if code is None:
             return None
-        self._inner.succeeded[call] = code[1] == b"0"
+        self.reader.succeeded[head["done"].decode()] = code[1] == b"0"
         return _SILENT
 
     def _output(self, record: bytes, call: str) -> Deferred | None:
         if call not in self._asked:
             return None
         self._asked[call] = ()
-        did = self._inner.succeeded.pop(call, None)
+        did = self.reader.succeeded.pop(call, None)
         return self._kept(record, call=call, did=did)
 
-    def _call(self, record: bytes) -> Deferred | None:
-        named = _CALL.search(record)
-        if named is None:
+    def _call(self, lines: bytes, at: int, end: int, after: int) -> Deferred | None:
+        named = lines.find(_CALL, after, end)
+        if named < 0:
             return None
-        call = named[1].decode()
-        deferred = self._kept(record, calls=True)
-        self._asked[call] = (*self._asked.get(call, ()), deferred)
+        named += len(_CALL)
+        call = lines[named : lines.find(b'"', named, end)]
+        if not call or b"\\" in call:
+            return None
+        deferred = self._kept(lines[at:end], calls=True)
+        self._asked[call.decode()] = (*self._asked.get(call.decode(), ()), deferred)
         return deferred
 
     def _answer(self, record: bytes) -> Deferred | None:
@@ -238,7 +228,7 @@ class CodexDeferring:
         call: str | None = None,
         did: bool | None = None,
     ) -> Deferred:
-        inner = self._inner
+        inner = self.reader
         self._count += 1
         about = self._about
         if about is None:

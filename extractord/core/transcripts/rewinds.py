@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import takewhile
+
 
 class Tree:
     """Records by parent. Branching alone is no rewind: parallel tools and hooks branch too.
@@ -14,6 +16,8 @@ class Tree:
         self._anchor: dict[str, str | None] = {}
         self._parent: dict[str, str | None] = {}
         self._prompts: dict[str, str] = {}
+        self._early: dict[str, str] = {}
+        """Records that came before their parents, or whose parents never came."""
 
     def __contains__(self, node: str) -> bool:
         """True if the record was seen."""
@@ -25,7 +29,10 @@ class Tree:
 
     def add(self, node: str, parent: str | None, *, anchors: bool) -> None:
         """Note a record below `parent`, seen or not; None where the record does not say."""
-        self._anchor[node] = node if anchors else self._anchor.get(parent or "", parent)
+        above = self._anchor.get(parent or "")
+        if above is None and parent is not None and parent not in self._anchor:
+            self._early[node], above = parent, parent
+        self._anchor[node] = node if anchors else above
         self._parent[node] = parent
 
     def prompted(self, node: str, parent: str | None) -> tuple[str, ...]:
@@ -44,9 +51,11 @@ class Tree:
 
     def _below(self, top: str) -> tuple[str, ...]:
         """The record and all below it; where a parent stands after its child, a second look finds it."""
+        since = list(takewhile(lambda each: each[0] != top, reversed(self._parent.items())))
         below = {top: None}
+        below.update((node, None) for node, parent in reversed(since) if parent in below)
         size = 0
-        while size != len(below):
+        while size != len(below) and not below.keys().isdisjoint(self._early.values()):
             size = len(below)
             below.update((node, None) for node, parent in self._parent.items() if parent in below)
         return tuple(below)

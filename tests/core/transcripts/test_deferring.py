@@ -32,7 +32,7 @@ def later(source: Source, path: str, lines: Iterable[bytes]) -> tuple[dict[str, 
     assert reader is not None
     sessions: dict[str, Session] = {}
     deferred = 0
-    for each in reader.skim(lines):
+    for each in reader.skim((b"".join(line + b"\n" for line in lines), 0)):
         name = each.session
         session = sessions.setdefault(name, Session(source.agent, name, (), source.later.thaw))
         if not isinstance(each, Deferred):
