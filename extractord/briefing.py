@@ -4,17 +4,44 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Self
 
 from extractord.core.brief import Draft, compose, draft
 from extractord.core.manifest import Remembered, remembered
 from extractord.core.prompting import Prompt
-from extractord.core.records import Brief, Tool, Window
-from extractord.core.survey import kinds_of, root_of
+from extractord.core.records import Brief, Known, Project, Tool, Window
+from extractord.core.survey import kinds_of, known, root_of
 from extractord.edges.redaction import Redaction
 from extractord.edges.store import Store
+from extractord.errors import ConflictError
 from extractord.policy.secret import Hit
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """A run's roots as it finds them."""
+
+    remembered: Sequence[Remembered]
+    """The memories; only of the newest the text is read."""
+    known: tuple[Known, ...]
+    roots: tuple[int, ...]
+    """Their descriptors, the user's first."""
+
+    @classmethod
+    def looked_at(cls, store: Store, project: Project) -> Self:
+        """Given the store and a project, look at both roots; what people wrote there is noticed first."""
+        roots = {kind: root_of(kind, project) for kind in kinds_of(project)}
+        with suppress(ConflictError):  # whoever has the lock notices too, and the commit does again
+            store.notice(roots.values())
+        rows = [(kind, row) for kind, root in roots.items() for row in store.survey(root)]
+        return cls(
+            remembered=remembered(rows, lambda kind, path: store.roots.text(roots[kind], path) or ""),
+            known=known(rows),
+            roots=tuple(store.roots.folder(root).fileno() for root in roots.values()),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +56,6 @@ class Drafted:
 class Briefing:
     """Drafts and composes briefs; `tokens` is the longest one's, system text and tools are all runs'."""
 
-    store: Store
     redaction: Redaction
     system: str
     tools: tuple[Tool, ...]
@@ -37,12 +63,12 @@ class Briefing:
     tokens: int
     clock: Callable[[], datetime]
 
-    async def drafted(self, window: Window) -> Drafted:
-        """Given a window, draft its brief and have secrets looked for.
+    async def drafted(self, window: Window, ground: Ground) -> Drafted:
+        """Given a window and its run's ground, draft the brief and have secrets looked for.
 
         Raise ExtractordError where they cannot be.
         """
-        drafted = await asyncio.to_thread(draft, window, self._remembered(window), self.tokens)
+        drafted = await asyncio.to_thread(draft, window, ground.remembered, self.tokens)
         return Drafted(drafted, await self.redaction.find(drafted.texts))
 
     def composed(self, drafted: Drafted, tokens: int) -> Brief:
@@ -56,9 +82,3 @@ class Briefing:
             tokens=tokens,
             now=self.clock(),
         )
-
-    def _remembered(self, window: Window) -> Sequence[Remembered]:
-        """The memories of the run's roots; only of the newest the text is read."""
-        roots = {kind: root_of(kind, window.project) for kind in kinds_of(window.project)}
-        rows = [(kind, row) for kind, root in roots.items() for row in self.store.survey(root)]
-        return remembered(rows, lambda kind, path: self.store.roots.text(roots[kind], path) or "")

@@ -41,7 +41,7 @@ class Daemon:
         self._signals = signals
         self._fault: BaseException | None = None
         self._dispatch = Dispatch(house, self._run_ended, signals.stop.set)
-        self._heeding = Heeding(house.store, house.settings, self._say, house.clock)
+        self._heeding = Heeding(house.writer, house.settings, self._say, house.clock)
         self._heart = Heartbeat(outside.notify, house.settings.budget.run_s, self._say)
         self._round = self._next()
         bus.obey(Obeying(self._dispatch, bus.stand))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 
 from msgspec.structs import replace
@@ -28,6 +28,8 @@ class Dispatch:
         self._ended = ended
         self._faulted = faulted
         self._mailbox = Mailbox(house.settings.run.concurrency)
+        self._taken_up: Mapping[tuple[str, str], str] = {}
+        """What waited when it was last looked for, and how it stood."""
         self.running: set[asyncio.Task[None]] = set()
         self.fault: BaseException | None = None
 
@@ -52,11 +54,13 @@ class Dispatch:
         accounts = house.extraction.accounts
         if not accounts.reaped(now) and not house.ledger.was_changed():
             return
-        for agent, session in house.ledger.ranges.open_sessions():
+        before, self._taken_up = self._taken_up, house.ledger.ranges.open_sessions()
+        changed = [each for each, mark in self._taken_up.items() if before.get(each) != mark]
+        for agent, session in changed:
             for come in await house.room.reading.again(agent, session, now):
                 if isinstance(come, Window):
                     self.offer(come, self.due(come))
-        for window, brief in accounts.to_retry():
+        for window, brief in accounts.to_retry() if changed else ():
             self.offer(window, self.due(window), brief)
         self.begin()
 

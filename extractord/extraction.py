@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
 from extractord.accounts import Accounts
-from extractord.briefing import Briefing
+from extractord.briefing import Briefing, Ground
 from extractord.core import outcomes
 from extractord.core.naming import RANDOM_BYTES, ulid
 from extractord.core.outcomes import Ended
 from extractord.core.ports import Child, RunRow
 from extractord.core.records import Brief, Conversation, Ending, Outcome, Snapshot, Window
-from extractord.core.survey import kinds_of, root_of
 from extractord.core.wire import Start
-from extractord.edges.store import Committed, Context, Store
-from extractord.errors import ConflictError, ExtractordError, ModelError
+from extractord.edges.store import Committed, Context, Store, Writer
+from extractord.errors import ExtractordError, ModelError
 from extractord.spending import BudgetSpent, Spending
 
 _NO_CONVERSATION = Conversation(ending=Ending.FAILED)
@@ -48,7 +46,7 @@ class Extraction:
     briefing: Briefing
     child: Child
     spending: Spending
-    store: Store
+    writer: Writer
     clock: Callable[[], datetime]
     mode: Literal["auto", "ask"]
     embedded: bool
@@ -66,7 +64,7 @@ class Extraction:
             return None
         try:
             await self._converse_at_length(run)
-            self._commit(run)
+            await self._commit(run)
         except BudgetSpent as error:
             run.ended = outcomes.of_budget(str(error), error.until, run.attempts, self.clock())
         except ModelError as error:
@@ -84,35 +82,33 @@ class Extraction:
         """Brief and converse; where the provider finds it too long, once more with half."""
         if not self.embedded:
             self.spending.check(run.id)
-        with suppress(ConflictError):  # whoever has the lock notices too, and the commit does again
-            self.store.notice(root_of(kind, run.window.project) for kind in kinds_of(run.window.project))
+        ground = await self.writer.look(Ground.looked_at, run.window.project)
         if run.brief is not None:
-            await self._converse(run, run.brief)
+            await self._converse(run, run.brief, ground)
             return
-        drafted, tokens = await self.briefing.drafted(run.window), self.briefing.tokens
+        drafted, tokens = await self.briefing.drafted(run.window, ground), self.briefing.tokens
         try:
-            await self._converse(run, self.briefing.composed(drafted, tokens))
+            await self._converse(run, self.briefing.composed(drafted, tokens), ground)
         except ModelError as error:
             if error.fault != "too_long":
                 raise
-            await self._converse(run, self.briefing.composed(drafted, tokens // 2))
+            await self._converse(run, self.briefing.composed(drafted, tokens // 2), ground)
 
-    async def _converse(self, run: _Under, brief: Brief) -> None:
-        project, run.brief = run.window.project, brief
+    async def _converse(self, run: _Under, brief: Brief, ground: Ground) -> None:
+        run.brief = brief
         start = Start(
             brief=brief,
-            known=self.store.known(project),
+            known=ground.known,
             turns=self.turns,
-            has_project=project.is_project,
+            has_project=run.window.project.is_project,
             embedded=self.embedded,
         )
-        roots = [self.store.roots.folder(root_of(kind, project)).fileno() for kind in kinds_of(project)]
         asking = self.spending.of(run.id)
-        run.conversation = await self.child.converse(start, roots, asking)
+        run.conversation = await self.child.converse(start, ground.roots, asking)
         if asking.fault is not None:  # what was refused until then is kept
             raise asking.fault
 
-    def _commit(self, run: _Under) -> None:
+    async def _commit(self, run: _Under) -> None:
         """What the conversation came to goes to the one writer, whose verdict counts."""
         failed = outcomes.of_conversation(run.conversation, run.attempts, self.clock())
         if failed is not None:
@@ -129,5 +125,9 @@ class Extraction:
             mode=self.mode,
             confinement=self.accounts.confinement,
         )
-        run.committed = done = self.store.commit(run.conversation.changes, context)
-        run.ended = outcomes.of_commit(done.outcome, done.reason, run.attempts, self.clock())
+
+        def commit(store: Store) -> None:  # where nobody waits for it any more, it is noted all the same
+            run.committed = done = store.commit(run.conversation.changes, context)
+            run.ended = outcomes.of_commit(done.outcome, done.reason, run.attempts, self.clock())
+
+        await self.writer.do(commit)

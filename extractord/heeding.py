@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 from extractord.config import Settings
 from extractord.core.survey import place_of
-from extractord.edges.store import Store
+from extractord.edges.store import Store, Writer
 from extractord.errors import ConflictError, StoreError
 
 
@@ -15,10 +15,10 @@ class Heeding:
     """Has the store look, at the start and from time to time, and when a transcript shows a write."""
 
     def __init__(
-        self, store: Store, settings: Settings, say: Callable[[str], None], clock: Callable[[], datetime]
+        self, writer: Writer, settings: Settings, say: Callable[[str], None], clock: Callable[[], datetime]
     ) -> None:
         """`say` is told what a person should know; every root is looked at again after `run.rescan_s`."""
-        self._store = store
+        self._writer = writer
         self._settings = settings
         self._say = say
         self._clock = clock
@@ -31,39 +31,39 @@ class Heeding:
         """From now on by these settings; what is still to be told stays."""
         self._settings = settings
 
-    def look(self) -> None:
+    async def look(self) -> None:
         """Where it is time, look at every root: a root that cannot be used is said once, the others go on."""
-        self.witness(())
+        await self.witness(())
         now = self._clock()
         if now < self._due:
             return
         self._due = now + timedelta(seconds=self._settings.run.rescan_s)
         said: set[str] = set()
-        for root in self._store.names():
+        for root in await self._writer.do(Store.names):
             try:
-                said.update(self._store.notice([root]))
+                said.update(await self._writer.do(Store.notice, [root]))
             except ConflictError:
                 self._due = now  # another process writes: at the next tick
             except StoreError as error:
                 said.add(str(error))
-        self._let_go(now)
+        await self._let_go(now)
         for warning in sorted(said - self._said):
             self._say(warning)
         self._said = said
 
-    def _let_go(self, now: datetime) -> None:
+    async def _let_go(self, now: datetime) -> None:
         """Once a day, of what is older than [keep] says."""
         if now < self._expiry or self._settings.kept_since(now) == (None, None):
             return
         try:
-            gone = self._store.expire(*self._settings.kept_since(now))
+            gone = await self._writer.do(Store.expire, *self._settings.kept_since(now))
         except ConflictError:
             return
         self._expiry = now + timedelta(days=1)
         if gone.versions or gone.audit_rows:
             self._say(f"let go of {gone.versions:,} old versions and {gone.audit_rows:,} rows of the audit")
 
-    def witness(self, places: Iterable[str]) -> None:
+    async def witness(self, places: Iterable[str]) -> None:
         """A transcript shows that an agent wrote these files below <memory>.
 
         Where another process writes there, the store is told at the next look.
@@ -72,7 +72,7 @@ class Heeding:
         for root in sorted({place_of(place)[0] for place in self._unheard}):
             there = {place for place in self._unheard if place_of(place)[0] == root}
             try:
-                self._store.witness(there)
+                await self._writer.do(Store.witness, there)
             except ConflictError:
                 return
             except StoreError as error:

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager, closing
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -29,13 +30,13 @@ from extractord.edges.processes import Processes
 from extractord.edges.prompts import load_prompts
 from extractord.edges.redaction import Redaction
 from extractord.edges.state import State
-from extractord.edges.store import Store
+from extractord.edges.store import Writer
 from extractord.environs import OURSELVES, Environs
 from extractord.errors import ConfinementError
 from extractord.extraction import Extraction
 from extractord.readingroom import ReadingRoom, reading_room
 from extractord.spending import Spending
-from extractord.storeroom import confined, now, storeroom, to_stderr
+from extractord.storeroom import another_store, confined, now, storeroom, to_stderr
 
 __all__ = ["House", "now", "opened", "probed", "rearranged"]
 
@@ -47,7 +48,8 @@ class House:
     settings: Settings
     state: State
     ledger: Ledger
-    store: Store
+    writer: Writer
+    """The one way to the memories."""
     room: ReadingRoom
     extraction: Extraction
     clock: Callable[[], datetime]
@@ -83,7 +85,8 @@ async def opened(
     tmp = tempfile.gettempdir()  # found by writing, which this process soon can't
     async with AsyncExitStack() as stack:
         opened_store = stack.enter_context(storeroom(settings, warn, serving=serving))
-        state, ledger, store = opened_store.state, opened_store.ledger, opened_store.store
+        state, ledger = opened_store.state, opened_store.ledger
+        ledger.hurry()  # the store's own connection, in the writer's thread, does not
         room = _room(settings, ledger)
         processes = Processes([*OURSELVES, "_processes", settings.confinement])
         stack.callback(processes.stop)
@@ -94,6 +97,8 @@ async def opened(
             [settings.memory_dir, settings.state_dir],
             broker_port=broker.port if broker and serving else None,
         )
+        writer = Writer(partial(another_store, settings, state))  # its thread is bound by that too
+        stack.push_async_callback(writer.close)
         redaction = Redaction()
         stack.push_async_callback(redaction.close)
         await redaction.start()
@@ -107,13 +112,13 @@ async def opened(
             level=level,
             closing=stack,
         )
-        extraction = _extraction(settings, ledger, store, means)
+        extraction = _extraction(settings, ledger, writer, means)
         extraction.accounts.reaped(now())
         yield House(
             settings=settings,
             state=state,
             ledger=ledger,
-            store=store,
+            writer=writer,
             room=room,
             extraction=extraction,
             clock=now,
@@ -135,7 +140,7 @@ def rearranged(house: House, settings: Settings) -> House:
         house,
         settings=settings,
         room=room,
-        extraction=_extraction(settings, house.ledger, house.store, means),
+        extraction=_extraction(settings, house.ledger, house.writer, means),
         means=means,
     )
 
@@ -150,16 +155,16 @@ def _host(settings: Settings, processes: Processes, environs: Environs, closing:
     return host
 
 
-def _extraction(settings: Settings, ledger: Ledger, store: Store, means: Means) -> Extraction:
+def _extraction(settings: Settings, ledger: Ledger, writer: Writer, means: Means) -> Extraction:
     limits = msgspec.convert(msgspec.structs.asdict(settings.budget), Limits)
     return Extraction(
         accounts=Accounts(
             ledger=ledger, owner=ledger.present(), model=settings.model.name, confinement=means.level
         ),
-        briefing=_briefing(settings, store, means.redaction),
+        briefing=_briefing(settings, means.redaction),
         child=ForkedChild(means.processes, settings.budget.run_s, CATALOGUE),
         spending=Spending(ledger.runs, means.host, means.redaction, limits, now),
-        store=store,
+        writer=writer,
         clock=now,
         mode="ask" if settings.mode == "ask" else "auto",
         embedded=settings.model.name == EMBEDDED,
@@ -187,9 +192,8 @@ async def probed(processes: Processes, settings: Settings, forbidden: Path, root
     return await child.probe(Probe(forbidden=str(forbidden)), [root.fileno()])
 
 
-def _briefing(settings: Settings, store: Store, redaction: Redaction) -> Briefing:
+def _briefing(settings: Settings, redaction: Redaction) -> Briefing:
     return Briefing(
-        store=store,
         redaction=redaction,
         system=load_agent_prompts().system,
         tools=CATALOGUE,

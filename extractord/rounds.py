@@ -39,7 +39,7 @@ class Round:
 
     async def begin(self) -> None:
         """What is there before the first start is noted and not read; what people wrote is noticed."""
-        self._heeding.look()
+        await self._heeding.look()
         for source, root in self._house.room.sources:
             found = await self._house.room.reading.begin(source, root)
             if found:
@@ -60,7 +60,7 @@ class Round:
             for source, path in touched:
                 passed()
                 try:
-                    self._offer(await room.reading.touched(source, path, room.clock()))
+                    await self._offer(await room.reading.touched(source, path, room.clock()))
                 except TranscriptError as error:
                     self._say(str(error))
 
@@ -71,19 +71,19 @@ class Round:
                 await asyncio.wait_for(self.over.wait(), _TICK_S)
             self._heart.passed("clock")
             self._heart.under_way({task.get_name() for task in self._dispatch.running})
-            self._heeding.look()
+            await self._heeding.look()
             if self._house.settings.mode != "recall":
                 await self._dispatch.take_up()
-            self._offer(await self._house.room.reading.quiet(self._house.clock()))
+            await self._offer(await self._house.room.reading.quiet(self._house.clock()))
 
-    def _offer(self, come: Iterable[Come]) -> None:
+    async def _offer(self, come: Iterable[Come]) -> None:
         for each in come:
             match each:
                 case Window() if self._house.settings.mode != "recall":
                     self._dispatch.offer(each, self._dispatch.due(each))
                 case Skipped():
                     self._say(each)
-                    self._heeding.witness(each.written)
+                    await self._heeding.witness(each.written)
                 case Oversized():
                     self._say(each)
         if not self.over.is_set():

@@ -92,6 +92,14 @@ def storeroom(
         yield Storeroom(state=state, ledger=ledger, store=store)
 
 
+@contextmanager
+def another_store(settings: Settings, state: State) -> Iterator[Store]:
+    """The store once more, over a connection of its own: for the thread that asks."""
+    with ExitStack() as stack:
+        ledger = stack.enter_context(Ledger.open(settings.state_dir))
+        yield _store(settings, state, ledger, Path(platform_surroundings()[1]), stack)
+
+
 def _ledger(settings: Settings, *, thorough: bool) -> tuple[Ledger, Path | None]:
     """The ledger, and where the damaged one is that it replaces."""
     try:

@@ -161,8 +161,8 @@ class MemoryRanges:
                 )
         self.owners.pop(run, None)
 
-    def open_sessions(self) -> tuple[tuple[str, str], ...]:
-        return ()
+    def open_sessions(self) -> Mapping[tuple[str, str], str]:
+        return {}
 
     def reap(self, now: datetime) -> tuple[str, ...]:  # noqa: ARG002 - the port's
         runs = tuple(run for run, owner in self.owners.items() if owner in self.gone)

@@ -19,6 +19,7 @@ from extractord.cli.runs import as_json
 from extractord.config import load_settings
 from extractord.core.events import Oversized
 from extractord.core.ports import RunRow
+from extractord.edges.store import Store
 from extractord.errors import EXIT_FAILED, UsageError
 from extractord.house import opened
 from extractord.readingroom import planning_room
@@ -86,7 +87,7 @@ async def _extract(
         if house is None:
             _list(planned, json=json)
         else:
-            house.store.witness(planned.written)
+            await house.writer.do(Store.witness, planned.written)
             async for row in drained(house, planned.windows, drain_s):
                 rows.append(row)
                 print(msgspec.json.encode(as_json(row)).decode() if json else _said(row), flush=True)

@@ -286,8 +286,11 @@ class Ranges(Protocol):
         """
         ...
 
-    def open_sessions(self) -> tuple[tuple[str, str], ...]:
-        """Agent and session of every exchange that was released or lost, and waits."""
+    def open_sessions(self) -> Mapping[tuple[str, str], str]:
+        """Agent and session of every exchange that was released or lost, and waits.
+
+        Each with a mark that is another one when anything of it changed.
+        """
         ...
 
     def project(self, agent: str, session: str, cwd: str) -> Project | None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from extractord.core.changeset import decode
 from extractord.core.digesting import digest
 from extractord.core.memory import Malformed, parse
-from extractord.core.records import Project
+from extractord.core.records import Known, Project
 from extractord.core.surveyed import Surveyed
 from extractord.errors import StoreError
 from extractord.policy.requests import RootKind
@@ -16,6 +18,7 @@ __all__ = [
     "at_fault",
     "kind_of",
     "kinds_of",
+    "known",
     "place_of",
     "root_of",
     "stem",
@@ -45,6 +48,15 @@ def place_of(place: str) -> tuple[str, str]:
 def kind_of(root: str) -> RootKind:
     """Given a root's name, return its kind."""
     return RootKind.USER if root == USER_ROOT else RootKind.PROJECT
+
+
+def known(rows: Iterable[tuple[RootKind, Surveyed]]) -> tuple[Known, ...]:
+    """Given the rows of a run's roots, return what its child is told of each memory that can be used."""
+    return tuple(
+        Known(root=kind, path=row.path, trust=row.trust, foreign=row.foreign, pinned=row.pinned)
+        for kind, row in rows
+        if row.trust is not None
+    )
 
 
 def survey(path: str, raw: bytes, mtime_ns: int) -> Surveyed:

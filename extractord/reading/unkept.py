@@ -69,7 +69,7 @@ class Unkept:
     def release(self, run: str, *, attempted: bool, retry_at: datetime | None, reason: str = "") -> None:
         """Not kept."""
 
-    def open_sessions(self) -> tuple[tuple[str, str], ...]:
+    def open_sessions(self) -> Mapping[tuple[str, str], str]:
         """As the ledger has them."""
         return self._ranges.open_sessions()
 

@@ -1,9 +1,10 @@
 from pathlib import Path
 
 import pytest
-from storing import PROJECT, SHOP, SHOP_ROOT, USER, House, fact
+from storing import PROJECT, SHOP_ROOT, USER, House, fact
 
 from extractord.core.records import Known
+from extractord.core.survey import known
 from extractord.edges.folder import Folder
 from extractord.policy.requests import RootKind, Trust
 
@@ -44,7 +45,7 @@ def test_what_a_run_wrote_and_what_a_person_wrote_are_told_apart(house: House) -
     assert (theirs.name, theirs.title, theirs.trust, theirs.foreign, theirs.withheld) == (
         "", "My notes", Trust.INFERRED, True, "",
     )  # fmt: skip
-    assert house.store.known(SHOP) == (
+    assert known((RootKind.PROJECT, row) for row in house.store.survey(SHOP_ROOT)) == (
         Known(root=RootKind.PROJECT, path="deploys.md", trust=Trust.STATED),
         Known(root=RootKind.PROJECT, path="sub/notes.md", trust=Trust.INFERRED, foreign=True),
     )

@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 from living import FACTS, TUESDAY, Place, Session, append
 
+from extractord.edges.store.lock import locked
+
 
 @pytest.fixture
 def place(tmp_path: Path) -> Place:
@@ -123,3 +125,17 @@ def _family(pid: int) -> list[int]:
 
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals and /proc")
+
+
+def test_while_another_process_holds_the_memories_the_daemon_goes_on_reading(place: Place) -> None:
+    (place.home / "data/memory").mkdir(parents=True, mode=0o700)
+    first, second = Session(), Session("0a0b0c0d-0000-4000-8000-000000000002")
+    with place.running():
+        with locked(place.home / "data/memory"):
+            append(place.transcripts / f"{first.name}.jsonl", first.exchange(TUESDAY))
+            time.sleep(1.0)
+            append(place.transcripts / f"{second.name}.jsonl", second.exchange("ok"))
+            took = place.wait_for(lambda: "skipped" in place.log(), 20)
+            assert place.memories() == []
+        assert took < 1.0
+        place.wait_for(lambda: place.memories() != [], 20)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import secrets
 import time
@@ -13,7 +12,7 @@ from extractord.cli.perf.rows import TIMES, Conditions, Row, at_most
 from extractord.cli.perf.timing import interleaved
 from extractord.config import Settings
 from extractord.edges.store import Store
-from extractord.house import opened
+from extractord.storeroom import storeroom, to_stderr
 
 GROUP = "index"
 _FEW, _MANY = 1_000, 10_000
@@ -26,22 +25,18 @@ _ROOTS = {"few": "projects/few-0123456789abcdef", "many": "projects/many-0123456
 
 def measure(conditions: Conditions) -> Sequence[Row]:
     """Change one memory by hand and have the store notice it: a survey, the ledger, the index on disk."""
-    return asyncio.run(_measure(conditions))
-
-
-async def _measure(conditions: Conditions) -> list[Row]:
     few, many = (_QUICK_FEW, _QUICK_MANY) if conditions.quick else (_FEW, _MANY)
     settings = Settings(data_dir=conditions.folder / "share", state_dir=conditions.folder / "state")
-    async with opened(settings) as house:
+    with storeroom(settings, to_stderr) as room:
         roots = {name: settings.memory_dir / root for name, root in _ROOTS.items()}
         for name, count in (("few", few), ("many", many)):
             fill(roots[name], count)
-            house.store.notice([_ROOTS[name]])
+            room.store.notice([_ROOTS[name]])
         taken = interleaved(
             {
-                "few": _noticing(house.store, "few", roots["few"]),
+                "few": _noticing(room.store, "few", roots["few"]),
                 "bare": _bare(roots["many"]),
-                "many": _noticing(house.store, "many", roots["many"]),
+                "many": _noticing(room.store, "many", roots["many"]),
             },
             _QUICK_ROUNDS if conditions.quick else _ROUNDS,
         )

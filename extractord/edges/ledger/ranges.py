@@ -227,10 +227,13 @@ class Ranges:
                 self._connection.executemany("DELETE FROM claims WHERE run = ?", [(run,) for run in gone])
         return gone
 
-    def open_sessions(self) -> tuple[tuple[str, str], ...]:
-        """Agent and session of every exchange that was released or lost, and waits."""
-        rows = self._connection.execute("SELECT DISTINCT agent, session FROM ranges WHERE state = 'open'")
-        return tuple((agent, session) for agent, session in rows)
+    def open_sessions(self) -> Mapping[tuple[str, str], str]:
+        """Agent and session of every exchange that waits, with a mark that changes with it."""
+        rows = self._connection.execute(
+            """SELECT agent, session, printf('%d %d %d %d %d', count(*), max(at), sum(attempts), sum(lost),
+                 max(retry_at)) FROM ranges WHERE state = 'open' GROUP BY agent, session"""
+        )
+        return {(agent, session): mark for agent, session, mark in rows}
 
     def reopen(self, run: str) -> int:
         """Open what the run closed, as if never attempted, and forget its session's cursors."""

@@ -11,7 +11,17 @@ from contextlib import closing, contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 
-from extractord.edges.ledger import audit, outbox, ranges, rehoming, retention, runs, surveys, versions
+from extractord.edges.ledger import (
+    audit,
+    currents,
+    outbox,
+    ranges,
+    rehoming,
+    retention,
+    runs,
+    surveys,
+    versions,
+)
 from extractord.edges.ledger.connection import BUSY_S, place, transaction, translated
 from extractord.errors import DamagedLedgerError, LedgerError
 
@@ -24,6 +34,7 @@ STEPS: tuple[Step, ...] = (
     retention.SCHEMA,
     surveys.TEXTS,
     outbox.SCHEMA,
+    currents.TURNS,
 )
 
 NAME = "ledger.db"
@@ -38,8 +49,7 @@ def open_file(path: Path, steps: Sequence[Step] = STEPS) -> sqlite3.Connection:
     with translated(str(path)):
         if not os.path.lexists(path):
             _make(path, steps)
-        _check_file(path)
-        if stat.S_IMODE(path.lstat().st_mode) != _OWN:
+        if stat.S_IMODE(_check_file(path).st_mode) != _OWN:  # a confined process may not, and need not
             path.chmod(_OWN)
         connection = _connect(path)
         try:
@@ -121,7 +131,8 @@ def _connect(path: Path, query: str = "?mode=rw") -> sqlite3.Connection:
     return sqlite3.connect(path.absolute().as_uri() + query, uri=True, timeout=BUSY_S, isolation_level=None)
 
 
-def _check_file(path: Path) -> None:
+def _check_file(path: Path) -> os.stat_result:
+    """What is there. Raise LedgerError where it can be no ledger."""
     found = path.lstat()
     if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid():
         raise LedgerError(f"{path} is not a file of this user: move it aside and start again")
@@ -130,6 +141,7 @@ def _check_file(path: Path) -> None:
             f"{path} is empty, which no ledger ever is: put a copy of it from a backup in its place, or "
             f"move it aside to start with none"
         )
+    return found
 
 
 def _version(connection: sqlite3.Connection, path: Path, steps: Sequence[Step]) -> int:

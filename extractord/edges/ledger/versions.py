@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import sqlite3
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 
 import msgspec
 
 from extractord.core.digesting import digest
 from extractord.core.versions import Current, Held, Intent, Placed, Proof, Tombstone, Version
-from extractord.edges.ledger import holding
+from extractord.edges.ledger import currents, holding
 from extractord.edges.ledger.connection import border, from_ms, to_ms, transaction
 from extractord.policy.requests import Trust
 
 SCHEMA: tuple[str, ...] = (
-    """CREATE TABLE trust(
-        root TEXT NOT NULL, path TEXT NOT NULL, sha256 TEXT NOT NULL, trust INTEGER NOT NULL,
-        is_foreign INTEGER NOT NULL, pinned INTEGER NOT NULL, withheld TEXT NOT NULL,
-        PRIMARY KEY (root, path)
-    ) WITHOUT ROWID""",
+    *currents.SCHEMA,
     """CREATE TABLE proofs(
         root TEXT NOT NULL, path TEXT NOT NULL, key TEXT NOT NULL, said_at INTEGER,
         PRIMARY KEY (root, path, key)
@@ -44,8 +40,6 @@ SCHEMA: tuple[str, ...] = (
     *holding.SCHEMA,
 )
 
-_TRUSTS = tuple(Trust)
-
 
 @border
 class Versions:
@@ -53,59 +47,19 @@ class Versions:
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
-        self._seen: dict[str, tuple[int, Mapping[str, Current]]] = {}
-        self._touched: dict[str, set[str]] = {}
-        """Paths that were written since `_seen`, by root."""
+        self._currents = currents.Currents(connection)
 
     def current(self, root: str) -> Mapping[str, Current]:
         """The current version of each path of a root."""
-        others = self._connection.execute("PRAGMA data_version").fetchone()[0]
-        seen, touched = self._seen.get(root), self._touched.get(root)
-        if seen is None or seen[0] != others:
-            current = dict(self._select("root = ?", root))
-        elif touched:
-            current = dict(seen[1])
-            for path in touched:
-                current.pop(path, None)
-                current.update(self._select("root = ? AND path = ?", root, path))
-        else:
-            return seen[1]
-        if not self._connection.in_transaction:  # else it may yet be rolled back
-            self._seen[root] = (others, current)
-            self._touched.pop(root, None)
-        return current
+        return self._currents.of(root)
 
     def current_of(self, root: str, path: str) -> Current | None:
         """The current version of one path; None where the ledger knows none."""
-        return dict(self._select("root = ? AND path = ?", root, path)).get(path)
-
-    def _select(self, where: str, *values: str) -> Iterator[tuple[str, Current]]:
-        rows = self._connection.execute(
-            f"SELECT path, sha256, trust, is_foreign, pinned, withheld FROM trust WHERE {where}",  # noqa: S608 - the two conditions above
-            values,
-        )
-        for path, sha256, trust, foreign, pinned, withheld in rows:
-            yield (
-                path,
-                Current(
-                    sha256=sha256,
-                    trust=_TRUSTS[trust],
-                    foreign=foreign == 1,
-                    pinned=pinned == 1,
-                    withheld=withheld,
-                ),
-            )
+        return self._currents.one(root, path)
 
     def set_current(self, root: str, path: str, current: Current | None) -> None:
         """From now on this is the current version of the path; None where there is none."""
-        self._touched.setdefault(root, set()).add(path)
-        if current is None:
-            self._connection.execute("DELETE FROM trust WHERE root = ? AND path = ?", (root, path))
-            return
-        self._connection.execute(
-            "INSERT OR REPLACE INTO trust VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (root, path, current.sha256, current.trust, current.foreign, current.pinned, current.withheld),
-        )
+        self._currents.set(root, path, current)
 
     def keep(self, raw: bytes) -> str:
         """Keep bytes under their SHA-256, compressed; return it."""

@@ -7,6 +7,7 @@ from extractord.edges.store.keeping import Keeping, Undone, stands
 from extractord.edges.store.reviewing import Reviewing, standings, withheld
 from extractord.edges.store.store import Store
 from extractord.edges.store.weighing import Context
+from extractord.edges.store.writer import Writer
 
 __all__ = [
     "Committed",
@@ -15,6 +16,7 @@ __all__ = [
     "Reviewing",
     "Store",
     "Undone",
+    "Writer",
     "standings",
     "stands",
     "withheld",

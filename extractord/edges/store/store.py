@@ -13,8 +13,8 @@ from msgspec import structs
 from extractord.core.changeset import INDEX
 from extractord.core.foreign import objection
 from extractord.core.ports import Expired, Folder, Ledger
-from extractord.core.records import Change, Known, Outcome, Project
-from extractord.core.survey import Surveyed, kinds_of, place_of, root_of
+from extractord.core.records import Change, Outcome, Project
+from extractord.core.survey import Surveyed, place_of
 from extractord.core.versions import Current, Tombstone
 from extractord.edges.store.burying import Burying
 from extractord.edges.store.committing import Committed, Committing
@@ -76,15 +76,6 @@ class Store:
     def survey(self, root: str) -> tuple[Surveyed, ...]:
         """Return a row for each memory of a root, sorted by path; changes nothing."""
         return self.roots.survey(root)
-
-    def known(self, project: Project) -> tuple[Known, ...]:
-        """Return what the ledger knows about the memories of a run's roots, for its child."""
-        return tuple(
-            Known(root=kind, path=row.path, trust=row.trust, foreign=row.foreign, pinned=row.pinned)
-            for kind in kinds_of(project)
-            for row in self.survey(root_of(kind, project))
-            if row.trust is not None
-        )
 
     def recover(self, warn: Callable[[str], None] = lambda _: None) -> int:
         """Undo what a crash left half done; return how many commits that were.
