@@ -30,6 +30,7 @@ COMMANDS = {
     "context": ("context:context", "The index of memories as an agent is given it."),
     "search": ("search:search", "The memories that have these words, the best first."),
     "web": ("web:web", "A page on this machine: look at what was learned, and put it right."),
+    "mcp": ("mcp:mcp", "The memories for agents that speak the Model Context Protocol."),
     "entries": ("entries:entries", "What the daemon sees in a transcript or a folder of them."),
     "judge": ("judge:judge", "Ask the policy about a request; nothing is changed."),
     "audit": ("audit:app", "Every request that was refused, every commit, and whether the chain holds."),
