@@ -66,7 +66,7 @@ class Dispatch:
 
     def begin(self) -> None:
         """Begin every run that may be begun now."""
-        while (snapshot := self._mailbox.take(self.house.clock())) is not None:
+        while self.house.runner.is_ready and (snapshot := self._mailbox.take(self.house.clock())) is not None:
             task = asyncio.create_task(self._run(snapshot))
             self.running.add(task)
             task.add_done_callback(self._done)
@@ -95,7 +95,7 @@ class Dispatch:
             task.cancel()
 
     async def _run(self, snapshot: Snapshot) -> None:
-        row = await self.house.extraction.run(snapshot)
+        row = await self.house.runner.run(snapshot)
         if row is not None:
             self._ended(row)
         if row is not None and row.outcome in CLOSING:

@@ -54,6 +54,11 @@ class Extraction:
     turns: int
     parked_after: int
 
+    @property
+    def is_ready(self) -> bool:
+        """A run can be made at any time."""
+        return True
+
     async def run(self, snapshot: Snapshot) -> RunRow | None:
         """Given a snapshot, run it and return the run's row; None where somebody else has its range."""
         now, window = self.clock(), snapshot.window

@@ -20,6 +20,7 @@ from extractord.briefing import Briefing
 from extractord.config import Settings, platform_surroundings
 from extractord.config.broker import broker_of
 from extractord.core.budget import Limits
+from extractord.core.ports import Runner
 from extractord.core.wire import Probe, Probed
 from extractord.edges.child import ForkedChild
 from extractord.edges.confine.trial import is_enough
@@ -38,7 +39,7 @@ from extractord.readingroom import ReadingRoom, reading_room
 from extractord.spending import Spending
 from extractord.storeroom import another_store, confined, now, storeroom, to_stderr
 
-__all__ = ["House", "now", "opened", "probed", "rearranged"]
+__all__ = ["House", "extraction_of", "now", "opened", "probed", "rearranged"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +55,13 @@ class House:
     extraction: Extraction
     clock: Callable[[], datetime]
     means: Means
+    elsewhere: Runner | None = None
+    """What takes the snapshots instead, where runs are made on another machine."""
+
+    @property
+    def runner(self) -> Runner:
+        """What takes the snapshots."""
+        return self.elsewhere or self.extraction
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,7 +120,7 @@ async def opened(
             level=level,
             closing=stack,
         )
-        extraction = _extraction(settings, ledger, writer, means)
+        extraction = extraction_of(settings, ledger, writer, means)
         extraction.accounts.reaped(now())
         yield House(
             settings=settings,
@@ -140,7 +148,7 @@ def rearranged(house: House, settings: Settings) -> House:
         house,
         settings=settings,
         room=room,
-        extraction=_extraction(settings, house.ledger, house.writer, means),
+        extraction=extraction_of(settings, house.ledger, house.writer, means),
         means=means,
     )
 
@@ -155,7 +163,8 @@ def _host(settings: Settings, processes: Processes, environs: Environs, closing:
     return host
 
 
-def _extraction(settings: Settings, ledger: Ledger, writer: Writer, means: Means) -> Extraction:
+def extraction_of(settings: Settings, ledger: Ledger, writer: Writer, means: Means) -> Extraction:
+    """Given a ledger and a writer, return what makes runs over them."""
     limits = msgspec.convert(msgspec.structs.asdict(settings.budget), Limits)
     return Extraction(
         accounts=Accounts(

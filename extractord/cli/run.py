@@ -4,17 +4,29 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from collections.abc import Coroutine, Sequence
+from typing import Annotated, Literal
+
+from cyclopts import Parameter
 
 from extractord.config import Settings, load_settings, platform_surroundings
 from extractord.core.events import Event
 from extractord.core.logline import jsonline, logline
 from extractord.daemon import serve
 from extractord.edges.notify import Notify
+from extractord.errors import UsageError
+from extractord.fleet.serving import partitions_in, serve_extractor, serve_mirror
 from extractord.following import Outside
 from extractord.house import now
 
+Role = Annotated[
+    tuple[Literal["forwarder", "extractor", "mirror"], ...],
+    Parameter(help="A machine's part in a fleet (docs/fleet.md); forwarder and mirror go together."),
+]
+Partitions = Annotated[str, Parameter(help="Of an extractor: whose windows it takes, like 0-7.")]
 
-def run() -> None:
+
+def run(*, role: Role = (), partitions: Partitions = "") -> None:
     """Watch the agents' transcripts and remember what is worth it, until SIGTERM or Ctrl-C.
 
     The log goes to standard error, a line an event. SIGHUP rereads the configuration. A second
@@ -27,9 +39,28 @@ def run() -> None:
     log, notify = Log(settings), Notify.of(environ)
     outside = Outside(say=log.say, load=lambda: load_settings(ours), follow=log.follow, notify=notify)
     try:
-        asyncio.run(serve(settings, outside))
+        asyncio.run(_of(role, partitions, settings, outside))
     finally:
         notify.close()
+
+
+def _of(
+    role: Sequence[str], partitions: str, settings: Settings, outside: Outside
+) -> Coroutine[object, object, None]:
+    """What the roles ask for. Raise UsageError where they do not go together."""
+    if bool(partitions) != ("extractor" in role):
+        raise UsageError("--partitions goes with --role extractor: say whose windows it takes, like 0-7")
+    match frozenset(role) or None:
+        case None:
+            return serve(settings, outside)
+        case roles if roles == {"extractor"}:
+            return serve_extractor(settings, outside, partitions_in(partitions, settings.fleet.partitions))
+        case roles if roles == {"mirror"}:
+            return serve_mirror(settings, outside)
+        case roles if "extractor" not in roles:
+            return serve(settings, outside, roles)
+        case _:
+            raise UsageError("an extractor has a machine, or at least a state, of its own")
 
 
 class Log:

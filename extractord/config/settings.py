@@ -122,6 +122,23 @@ class Mqtt(Struct, frozen=True, kw_only=True):
     ] = 10_000
 
 
+class Fleet(Struct, frozen=True, kw_only=True):
+    """The section [fleet]: for `run --role`, over the broker of [mqtt]."""
+
+    person: Annotated[
+        str, Meta(description="whose sessions these are, the same on each machine; empty: user@host")
+    ] = ""
+    partitions: Annotated[
+        int, Meta(ge=1, le=256, description="the fleet's number of partitions, the same on each machine")
+    ] = 16
+    again_s: Annotated[
+        Seconds, Meta(description="a window without an extractor's receipt is sent again, then ever later")
+    ] = 300.0
+    inbox: Annotated[
+        int, Meta(ge=1, description="windows that an extractor takes ahead; the broker keeps the others")
+    ] = 10_000
+
+
 class Settings(Struct, frozen=True, kw_only=True):
     """Everything that can be set; `config_file`, `data_dir` and `state_dir` are places."""
 
@@ -145,6 +162,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     budget: Budget = Budget()
     keep: Keep = Keep()
     mqtt: Mqtt = Mqtt()
+    fleet: Fleet = Fleet()
     config_file: Path = Path()
     data_dir: Path = Path()
     state_dir: Path = Path()

@@ -28,6 +28,8 @@ class RunFinished(Struct, frozen=True, kw_only=True, tag="run/finished"):
 
     at: datetime
     row: RunRow
+    person: str = ""
+    """Whose session it was, where an extractor runs those of many."""
     audit: str = ""
     """The hash of the audit's newest row: what the log has, nobody can cut from the audit unseen."""
 

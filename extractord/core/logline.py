@@ -39,8 +39,8 @@ def _told(event: Event) -> Fields:
                 "exchange": event.exchange,
                 "reason": event.reason,
             }
-        case RunFinished(row=row, audit=audit):
-            return _run(row) | {"audit": audit}
+        case RunFinished(row=row, person=person, audit=audit):
+            return {"person": person} | _run(row) | {"audit": audit}
         case SourceFound():
             return {"agent": event.agent, "root": event.root, "transcripts": event.transcripts}
         case Oversized():

@@ -14,7 +14,7 @@ BUSY_WAIT = timedelta(seconds=5)
 AFTER_AUTH = timedelta(hours=1)
 """Nobody mends a key sooner; a restart asks at once."""
 
-CLOSING = frozenset({Outcome.SAVED, Outcome.NOTHING_TO_SAVE, Outcome.HELD, Outcome.PARKED})
+CLOSING = frozenset({Outcome.SAVED, Outcome.NOTHING_TO_SAVE, Outcome.HELD, Outcome.PARKED, Outcome.FORWARDED})
 """The outcomes that close the range; the others release it."""
 
 

@@ -21,6 +21,7 @@ from extractord.core.records import (
     Refusal,
     Reply,
     Seen,
+    Snapshot,
     Thawed,
     Tool,
     Usage,
@@ -332,6 +333,19 @@ class RunRow(Struct, frozen=True, kw_only=True):
     dollars: float = 0.0
     ms: int = 0
     confinement: str = ""
+
+
+class Runner(Protocol):
+    """What becomes of a snapshot: a run here, or its way to another machine."""
+
+    @property
+    def is_ready(self) -> bool:
+        """False while nothing can be begun."""
+        ...
+
+    async def run(self, snapshot: Snapshot) -> RunRow | None:
+        """Given a snapshot, return the run's row; None where somebody else has its range."""
+        ...
 
 
 class Runs(Protocol):

@@ -9,6 +9,7 @@ import unicodedata
 SLUG_CHARACTERS = 48
 HASH_CHARACTERS = 16
 UNNAMED = "project"
+_HASH = re.compile(f"[0-9a-f]{{{HASH_CHARACTERS}}}")
 
 
 def slug_of(identity: str) -> str:
@@ -19,6 +20,16 @@ def slug_of(identity: str) -> str:
     """
     sealed = hashlib.sha256(identity.encode("utf-8", "surrogateescape")).hexdigest()
     return f"{_name(identity)}-{sealed[:HASH_CHARACTERS]}"
+
+
+def is_slug(text: str) -> bool:
+    """True for what `slug_of` can have made: a folder's name, and nothing that leads out of a folder."""
+    name, dash, sealed = (
+        text[: -HASH_CHARACTERS - 1],
+        text[-HASH_CHARACTERS - 1 :][:1],
+        text[-HASH_CHARACTERS:],
+    )
+    return dash == "-" and _HASH.fullmatch(sealed) is not None and _name(name) == name
 
 
 def is_project(directory: str, *, home: str, tmp: str) -> bool:

@@ -338,6 +338,8 @@ class Outcome(StrEnum):
     ABORTED = "aborted"
     DEFERRED = "deferred"
     PARKED = "parked"
+    FORWARDED = "forwarded"
+    """The broker has the window: an extractor elsewhere runs it."""
 
 
 class Stamp(Struct, frozen=True, kw_only=True):

@@ -24,6 +24,8 @@ LABEL_TOKENS = 28
 _LEAST_TOKENS = 40
 """Less of an entry than this is not worth its label."""
 _HEAD = 2 / 3
+_MARK_CHARACTERS = 64
+"""More than the mark for what was cut."""
 _CHARACTERS_A_TOKEN = 3
 
 
@@ -66,6 +68,25 @@ def excerpts(window: Window, tokens: int) -> tuple[Excerpt, ...]:
     """
     ranked = _ranked(window)
     return _filled(ranked, tokens * AHEAD, AHEAD)
+
+
+def leaned(window: Window, tokens: int) -> tuple[tuple[str, tuple[Entry, ...]], ...]:
+    """Given a window and a brief's budget, return of each exchange, by its key, what may be shown.
+
+    Its own machine's part of `excerpts`: taken again from what is left, nothing more is cut. Tool
+    calls and places are left out: the gate has seen them.
+    """
+    kept = _filled(_ranked(window), tokens * AHEAD, AHEAD, spare=_MARK_CHARACTERS)
+    by_order = {excerpt.order: excerpt.entry for excerpt in kept}
+    order, exchanges = 0, []
+    for exchange in window.exchanges:
+        entries = []
+        for _ in filter(_has_something, exchange.entries):
+            order += 1
+            if order in by_order:
+                entries.append(replace(by_order[order], calls=(), cwd=None, branch=None))
+        exchanges.append((exchange.key, tuple(entries)))
+    return tuple(exchanges)
 
 
 def fitted(drafted: Sequence[Excerpt], tokens: int) -> tuple[Excerpt, ...]:
@@ -122,14 +143,14 @@ def _tier(entry: Entry, *, final: bool) -> Tier:
             return Tier.CONTEXT
 
 
-def _filled(ranked: Sequence[Excerpt], tokens: int, times: int) -> tuple[Excerpt, ...]:
+def _filled(ranked: Sequence[Excerpt], tokens: int, times: int, spare: int = 0) -> tuple[Excerpt, ...]:
     chosen: list[Excerpt] = []
     for excerpt in sorted(ranked, key=lambda each: (each.tier, -each.order)):
         room = tokens - LABEL_TOKENS
         if room < _LEAST_TOKENS:
             break
         entry = _marked(excerpt) if times > 1 else excerpt.entry
-        text, pastes = shorten(entry.text, entry.pastes, _CHARACTERS[excerpt.tier] * times)
+        text, pastes = shorten(entry.text, entry.pastes, _CHARACTERS[excerpt.tier] * times - spare)
         if times == 1 and estimate_tokens(text) > room:
             ratio = len(text) / max(estimate_tokens(text), 1)
             text, pastes = shorten(text, pastes, int(room * min(ratio, _CHARACTERS_A_TOKEN) * 0.9))

@@ -76,15 +76,25 @@ class Line:
             if refused := [code for code in codes if isinstance(code, ReasonCode) and code.value >= _REFUSED]:
                 raise BusError(f"the broker lets us not hear {topic}: {refused[0].getName().lower()}")
 
+    async def unsubscribe(self, topics: Iterable[str]) -> None:
+        """Hear these no more: a session that lasts has them still."""
+        with _translated():
+            if wanted := list(topics):
+                await self._client.unsubscribe(wanted)
+
     async def came(self) -> AsyncIterator[Came]:
         """Yield what comes, in order; each is the broker's until `ack`."""
         with _translated():
             async for message in self._client.messages:
                 yield _came(message)
 
-    def at_once(self) -> int:
-        """How many messages lie here already."""
-        return len(self._client.messages)
+    async def batch(self, most: int) -> list[Came]:
+        """Wait for a message, and return it with those that are here already, `most` at most."""
+        with _translated():
+            batch = [_came(await anext(self._client.messages))]
+            while len(batch) < most and len(self._client.messages):
+                batch.append(_came(await anext(self._client.messages)))
+        return batch
 
     def ack(self, came: Came) -> None:
         """It is ours now: the broker need not send it again. In the order in which they came."""

@@ -13,6 +13,7 @@ from extractord.core.ports import Owner
 from extractord.edges.ledger import owners, schema
 from extractord.edges.ledger.audit import Audit
 from extractord.edges.ledger.connection import transaction
+from extractord.edges.ledger.fleet import Inbox, Published, Windows
 from extractord.edges.ledger.outbox import Outbox
 from extractord.edges.ledger.ranges import Ranges
 from extractord.edges.ledger.rehoming import Rehoming
@@ -40,6 +41,9 @@ class Ledger:
         self.rehoming = Rehoming(connection)
         self.retention = Retention(connection)
         self.outbox = Outbox(connection)
+        self.windows = Windows(connection)
+        self.inbox = Inbox(connection)
+        self.published = Published(connection)
 
     @classmethod
     def open(cls, state_dir: Path, *, readonly: bool = False) -> Self:

@@ -14,6 +14,7 @@ from pathlib import Path
 from extractord.edges.ledger import (
     audit,
     currents,
+    fleet,
     outbox,
     ranges,
     rehoming,
@@ -35,6 +36,7 @@ STEPS: tuple[Step, ...] = (
     surveys.TEXTS,
     outbox.SCHEMA,
     currents.TURNS,
+    fleet.SCHEMA,
 )
 
 NAME = "ledger.db"

@@ -1,0 +1,218 @@
+"""What an extractor does: windows come in and are kept, are run in order, and become retained memories."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Collection
+from datetime import datetime, timedelta
+from functools import partial
+
+import msgspec
+from msgspec.structs import replace
+
+from extractord.core.broker import Broker, Calling, Came
+from extractord.core.events import Event, RunFinished
+from extractord.core.fleet import (
+    PACKET_BYTES,
+    Receipt,
+    Refused,
+    id_of,
+    partition_topic,
+    receipts_topic,
+    sender_of,
+    unpack,
+)
+from extractord.core.outcomes import CLOSING
+from extractord.core.records import Snapshot
+from extractord.edges.bus import Line, first_to_end, keep
+from extractord.edges.ledger import Ledger
+from extractord.edges.ledger.fleet import Arrived
+from extractord.errors import ExtractordError
+from extractord.fleet import FOR_EVER_S
+from extractord.fleet.persons import Persons, PersonsRoom
+from extractord.fleet.publishing import Publishing
+from extractord.house import House
+
+_AT_ONCE = 100
+_TICK_S = 1.0
+_PUBLISH_EVERY_S = 0.2
+_LATER = timedelta(seconds=30)
+_LOOKED_AHEAD = 500
+
+
+class Extracting:
+    """The windows of some partitions; nothing is lost between a receipt and an outcome."""
+
+    def __init__(self, house: House, partitions: Collection[int], say: Callable[[Event | str], None]) -> None:
+        self._house = house
+        self._partitions = partitions
+        self._say = say
+        self._ledger = Ledger.open(house.settings.state_dir)
+        """A connection that waits for the disk: a receipt is a promise."""
+        self._name = house.state.identity.id[:16]
+        self._persons = Persons(house, say)
+        self._news = asyncio.Event()
+        self._freed = asyncio.Event()
+        self._busy: dict[tuple[str, str], asyncio.Task[None]] = {}
+        self._changed: set[str] = set(self._persons.known())
+        self._looked = house.clock()
+        self._trouble = ""
+        self.fault: BaseException | None = None
+
+    @property
+    def running(self) -> set[asyncio.Task[None]]:
+        """The runs in flight."""
+        return set(self._busy.values())
+
+    async def close(self) -> None:
+        """Close what stands open."""
+        await self._persons.close()
+        self._ledger.close()
+
+    async def live(self, broker: Broker) -> None:
+        """Keep a line to the broker. The client's id is the volume's, and its session never ends."""
+        calling = Calling(
+            client=f"extractord-extractor-{self._name}",
+            session_s=FOR_EVER_S,
+            packet_bytes=PACKET_BYTES,
+        )
+        await keep(broker, calling, self._live, self._lost)
+
+    async def work(self, stop: asyncio.Event) -> None:
+        """Run what waits, until `stop`: one window at a time in a project, in order."""
+        while not stop.is_set() and self.fault is None:
+            self._news.clear()
+            self._begin()
+            waiting = [asyncio.create_task(event.wait()) for event in (self._news, stop)]
+            await asyncio.wait(waiting, timeout=_TICK_S, return_when=asyncio.FIRST_COMPLETED)
+            for task in waiting:
+                task.cancel()
+
+    def _begin(self) -> None:
+        free = self._house.settings.run.concurrency - len(self._busy)
+        if free <= 0:
+            return
+        for arrived in self._ledger.inbox.ready(self._house.clock(), _LOOKED_AHEAD):
+            place = arrived.person, arrived.slug
+            if place not in self._busy:
+                task = asyncio.create_task(self._run(arrived))
+                self._busy[place] = task
+                task.add_done_callback(partial(self._ended, place))
+                free -= 1
+                if not free:
+                    return
+
+    def _ended(self, place: tuple[str, str], task: asyncio.Task[None]) -> None:
+        del self._busy[place]
+        if not task.cancelled() and (fault := task.exception()) is not None:
+            self.fault = fault
+        self._news.set()
+        self._freed.set()
+
+    async def _run(self, arrived: Arrived) -> None:
+        inbox, now = self._ledger.inbox, self._house.clock()
+        sending = unpack(arrived.payload)
+        if isinstance(sending, Refused):
+            inbox.done(arrived, f"refused: {sending.reason}")
+            return
+        try:
+            async with self._persons.room(arrived.person) as room:
+                states = room.ledger.ranges.states(sending.agent, sending.session)
+                closed = {key for key, row in states.items() if row.state == "closed"}
+                whole = sending.window
+                left = tuple(each for each in whole.exchanges if each.key not in closed)
+                if not left:
+                    inbox.done(arrived, "already run")
+                    return
+                snapshot = Snapshot(window=replace(whole, exchanges=left), offered_at=now)
+                row = await room.in_zone(sending.zone).run(snapshot)
+                if row is not None and row.outcome in CLOSING:
+                    inbox.done(arrived, row.outcome)
+                    self._changed.add(arrived.person)
+                else:
+                    inbox.later(arrived, self._due(room, sending.agent, sending.session))
+                if row is not None:
+                    head = room.ledger.audit.head()
+                    self._say(RunFinished(at=self._house.clock(), row=row, person=arrived.person, audit=head))
+        except ExtractordError as error:
+            self._say(f"{arrived.person}: {error}")
+            inbox.later(arrived, now + _LATER)
+
+    def _due(self, room: PersonsRoom, agent: str, session: str) -> datetime:
+        now = self._house.clock()
+        waits = [row.retry_at for row in room.ledger.ranges.states(agent, session).values() if row.retry_at]
+        return max(waits, default=now + _LATER)
+
+    async def _live(self, line: Line) -> None:
+        publishing = Publishing(line, self._ledger.published, self._name)
+        every = self._house.settings.fleet.partitions
+        await line.unsubscribe(partition_topic(each) for each in range(every) if each not in self._partitions)
+        await line.subscribe([publishing.topic], retained=True)
+        await line.subscribe(map(partition_topic, sorted(self._partitions)))
+        self._trouble = ""
+        self._say("the fleet's broker is there")
+        await first_to_end(self._hear(line, publishing), self._publish(publishing))
+
+    async def _hear(self, line: Line, publishing: Publishing) -> None:
+        inbox = self._ledger.inbox
+        while True:
+            batch = await line.batch(_AT_ONCE)
+            receipts = self._kept([came for came in batch if not publishing.met(came)])
+            for came in batch:
+                line.ack(came)
+            self._news.set()
+            for person, receipt in receipts.items():
+                await line.publish(receipts_topic(person), msgspec.json.encode(receipt))
+            while inbox.waiting() >= self._house.settings.fleet.inbox:  # the broker keeps the others
+                self._freed.clear()
+                await self._freed.wait()
+
+    def _kept(self, batch: Collection[Came]) -> dict[str, Receipt]:
+        """Keep what came, durably; return the receipts, by person."""
+        arrived: list[Arrived] = []
+        receipts: dict[str, Receipt] = {}
+        for came in batch:
+            person = sender_of(came.topic, self._house.settings.fleet.partitions)
+            if person is None:
+                self._say(f"{came.topic} is nobody's partition: is fleet.partitions the same everywhere?")
+                continue
+            number, sending = id_of(person, came.payload), unpack(came.payload)
+            known = receipts.get(person, Receipt())
+            if isinstance(sending, Refused):
+                self._say(f"{person}: window {number} is refused: {sending.reason}")
+                receipts[person] = replace(known, refused={**known.refused, number: sending.reason})
+                continue
+            receipts[person] = replace(known, windows=(*known.windows, number))
+            arrived.append(
+                Arrived(
+                    person=person,
+                    id=number,
+                    slug=sending.slug,
+                    forwarder=sending.forwarder,
+                    previous=sending.previous,
+                    payload=came.payload,
+                )
+            )
+        self._ledger.inbox.put(arrived, self._house.clock())
+        return receipts
+
+    async def _publish(self, publishing: Publishing) -> None:
+        """Say what changed, of everybody from time to time: people forget memories by hand."""
+        if lost := await publishing.begin():
+            self._say(f"the broker does not have {lost} topics that it was given: they are said again")
+            self._changed.update(self._persons.known())
+        while True:
+            if self._house.clock() - self._looked > timedelta(seconds=self._house.settings.run.rescan_s):
+                self._looked = self._house.clock()
+                self._changed.update(self._persons.known())
+                self._ledger.inbox.forget(self._looked)
+            for person in sorted(self._changed):
+                async with self._persons.room(person) as room:
+                    await publishing.publish(room)
+                self._changed.discard(person)
+            await asyncio.sleep(_PUBLISH_EVERY_S)
+
+    def _lost(self, why: str) -> None:
+        if why != self._trouble:
+            self._say(f"{why}; it is called again, and windows wait there meanwhile")
+        self._trouble = why

@@ -1,0 +1,128 @@
+"""`run --role extractor` and `run --role mirror`, from opening to an orderly end."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from collections.abc import AsyncIterator, Callable, Collection, Coroutine
+from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
+from pathlib import Path
+
+from extractord.config import Settings
+from extractord.core.events import Event
+from extractord.edges.signals import Signals, first_of, signalled
+from extractord.edges.state import State
+from extractord.edges.store import Writer
+from extractord.errors import ConfigError
+from extractord.fleet import broker_for, person_of
+from extractord.fleet.extracting import Extracting
+from extractord.fleet.forwarding import forwarding
+from extractord.fleet.mirroring import Mirroring
+from extractord.following import Outside
+from extractord.house import House, opened
+from extractord.intercom import intercom
+from extractord.storeroom import another_store, confined, storeroom
+
+Say = Callable[[Event | str], None]
+
+
+def partitions_in(text: str, every: int) -> frozenset[int]:
+    """Given `0-7`, `3` or `0-3,8`, return the partitions. Raise ConfigError for what is none of `every`."""
+    found: set[int] = set()
+    for part in text.split(","):
+        first, dash, last = part.strip().partition("-")
+        if not first.isdecimal() or (dash and not last.isdecimal()):
+            raise ConfigError(f"--partitions {text}: give numbers from 0 to {every - 1}, like 0-7 or 0,3")
+        found.update(range(int(first), int(last or first) + 1))
+    if not found or max(found) >= every:
+        raise ConfigError(f"--partitions {text}: `fleet.partitions` is {every}, so 0 to {every - 1}")
+    return frozenset(found)
+
+
+async def serve_extractor(settings: Settings, outside: Outside, partitions: Collection[int]) -> None:
+    """Run the windows of these partitions until SIGTERM; those in flight end within `drain_s`."""
+    broker = broker_for(settings)
+    with signalled() as signals:
+        async with (
+            opened(settings, serving=True, warn=outside.say) as house,
+            intercom(house, outside.say) as bus,
+        ):
+            extracting = Extracting(house, partitions, bus.say)
+            calling = asyncio.create_task(extracting.live(broker))
+            numbers = ", ".join(map(str, sorted(partitions)))
+            outside.say(f"extracting partitions {numbers} of {settings.fleet.partitions}")
+            outside.notify.ready(f"extracting {len(partitions)} partitions")
+            try:
+                await _until(signals, calling, extracting.work(signals.stop))
+                await _drained(extracting, signals, settings.run.drain_s)
+            finally:
+                outside.notify.stopping("stopping")
+                calling.cancel()
+                for run in extracting.running:
+                    run.cancel()
+                await asyncio.gather(calling, *extracting.running, return_exceptions=True)
+                await extracting.close()
+            outside.say("stopped")
+            if extracting.fault is not None:
+                raise extracting.fault
+
+
+async def serve_mirror(settings: Settings, outside: Outside) -> None:
+    """Keep the copy until SIGTERM."""
+    broker, tmp = broker_for(settings), tempfile.gettempdir()
+    with signalled() as signals, storeroom(settings, outside.say, serving=True) as room:
+        confined(settings, Path(tmp), [settings.memory_dir, settings.state_dir], broker_port=broker.port)
+        writer = Writer(partial(another_store, settings, room.state))
+        async with mirroring(room.state, writer, settings, outside.say) as living:
+            outside.notify.ready("mirroring")
+            await _until(signals, living, signals.stop.wait())
+            outside.notify.stopping("stopping")
+        await writer.close()
+        outside.say("stopped")
+
+
+@asynccontextmanager
+async def played(house: House, roles: Collection[str], say: Say) -> AsyncIterator[House]:
+    """Given the open house and a workstation's roles, yield the house that plays them."""
+    async with AsyncExitStack() as stack:
+        if "mirror" in roles:
+            await stack.enter_async_context(mirroring(house.state, house.writer, house.settings, say))
+        yield await stack.enter_async_context(forwarding(house, say)) if "forwarder" in roles else house
+
+
+@asynccontextmanager
+async def mirroring(
+    state: State, writer: Writer, settings: Settings, say: Say
+) -> AsyncIterator[asyncio.Task[None]]:
+    """Keep the copy in the block. Raise ConfigError where there is no broker or no person."""
+    client = f"extractord-mirror-{state.identity.id[:16]}"
+    mirror = Mirroring(writer, person_of(settings), client, say)
+    living = asyncio.create_task(mirror.live(broker_for(settings)))
+    try:
+        yield living
+    finally:
+        living.cancel()
+        await asyncio.gather(living, return_exceptions=True)
+
+
+async def _until(
+    signals: Signals, calling: asyncio.Task[None], part: Coroutine[object, object, object]
+) -> None:
+    """Do this until it ends or a signal comes; what goes wrong in `calling` is raised."""
+    working = asyncio.create_task(part)
+    stopping = asyncio.create_task(first_of(signals.stop))
+    await asyncio.wait({working, calling, stopping}, return_when=asyncio.FIRST_COMPLETED)
+    signals.stop.set()
+    if calling.done():
+        calling.result()
+    await working
+    stopping.cancel()
+
+
+async def _drained(extracting: Extracting, signals: Signals, drain_s: float) -> None:
+    if running := extracting.running:
+        ends = {asyncio.create_task(asyncio.wait(running)), asyncio.create_task(signals.at_once.wait())}
+        await asyncio.wait(ends, timeout=drain_s, return_when=asyncio.FIRST_COMPLETED)
+        for end in ends:
+            end.cancel()
