@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, closing
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -83,9 +83,11 @@ async def opened(
     *,
     serving: bool = False,
     warn: Callable[[str], None] = to_stderr,
+    writable: Sequence[Path] = (),
 ) -> AsyncIterator[House]:
     """Given the settings, open everything; `serving` is for the one daemon of a state.
 
+    `writable` are folders that this process goes on to write in besides memory and state.
     `warn` is told what a person should know of ledger and memories.
     Raise AlreadyRunning, ConfigError, LedgerError or StoreError with what to do.
     """
@@ -102,7 +104,7 @@ async def opened(
         confined(
             settings,
             Path(tmp),
-            [settings.memory_dir, settings.state_dir],
+            [*writable, settings.memory_dir, settings.state_dir],
             broker_port=broker.port if broker and serving else None,
         )
         writer = Writer(partial(another_store, settings, state))  # its thread is bound by that too

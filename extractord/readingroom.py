@@ -42,7 +42,11 @@ class ReadingRoom:
 
 
 def reading_room(
-    settings: Settings, ranges: Ranges, copy_dir: str, transaction: Callable[[], AbstractContextManager[None]]
+    settings: Settings,
+    ranges: Ranges,
+    copy_dir: str,
+    transaction: Callable[[], AbstractContextManager[None]],
+    clock: Callable[[], datetime] = now,
 ) -> ReadingRoom:
     """Given the settings and a ledger's ranges, return what reads. Raise ConfigError for unknown agents.
 
@@ -66,7 +70,7 @@ def reading_room(
         sources=tuple((source, root) for source in known for root in source.roots(around)),
         around=around,
         resolve=resolve,
-        clock=now,
+        clock=clock,
     )
 
 

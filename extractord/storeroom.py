@@ -63,7 +63,11 @@ def confined(
 
 @contextmanager
 def storeroom(
-    settings: Settings, warn: Callable[[str], None], *, serving: bool = False
+    settings: Settings,
+    warn: Callable[[str], None],
+    *,
+    serving: bool = False,
+    clock: Callable[[], datetime] = now,
 ) -> Iterator[Storeroom]:
     """Given the settings, open state, ledger and store; what a crash left is put right first.
 
@@ -80,7 +84,7 @@ def storeroom(
         state.claim_memory(settings.memory_dir)
         ledger, aside = _ledger(settings, thorough=serving)
         stack.callback(ledger.close)
-        store = _store(settings, state, ledger, home, stack)
+        store = _store(settings, state, ledger, home, stack, clock)
         store.recover(warn)
         if aside is not None:
             store.rebuild(aside.name)
@@ -93,11 +97,11 @@ def storeroom(
 
 
 @contextmanager
-def another_store(settings: Settings, state: State) -> Iterator[Store]:
+def another_store(settings: Settings, state: State, clock: Callable[[], datetime] = now) -> Iterator[Store]:
     """The store once more, over a connection of its own: for the thread that asks."""
     with ExitStack() as stack:
         ledger = stack.enter_context(Ledger.open(settings.state_dir))
-        yield _store(settings, state, ledger, Path(platform_surroundings()[1]), stack)
+        yield _store(settings, state, ledger, Path(platform_surroundings()[1]), stack, clock)
 
 
 def _ledger(settings: Settings, *, thorough: bool) -> tuple[Ledger, Path | None]:
@@ -127,7 +131,14 @@ def _sound(settings: Settings, *, thorough: bool) -> Ledger:
     return ledger
 
 
-def _store(settings: Settings, state: State, ledger: Ledger, home: Path, stack: ExitStack) -> Store:
+def _store(
+    settings: Settings,
+    state: State,
+    ledger: Ledger,
+    home: Path,
+    stack: ExitStack,
+    clock: Callable[[], datetime],
+) -> Store:
     memory = settings.memory_dir
     folders: dict[str, Folder] = {}
 
@@ -145,6 +156,6 @@ def _store(settings: Settings, state: State, ledger: Ledger, home: Path, stack: 
         ledger,
         state.identity.key,
         settings.state_dir / "tombstones.jsonl",
-        clock=now,
+        clock=clock,
         redact=lambda text: redact(text)[0],
     )

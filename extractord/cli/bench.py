@@ -13,9 +13,11 @@ from rich.table import Table
 
 from extractord.cli.perf.groups import GROUPS, measured
 from extractord.cli.perf.rows import Failed, Row
+from extractord.cli.quality.command import bench
 from extractord.errors import EXIT_FAILED, UsageError
 
 app = App(name="bench", help="Measure what extractord keeps, and what it costs.")
+app.default(bench)
 
 _LINES, _TABLE = "perf.jsonl", "perf.md"
 _SMALL = 10

@@ -100,6 +100,8 @@ def _style() -> Style:
         foreground="#444",
         foreground_strong="#222",
         foreground_subtle="#bbb",
+        guide_stroke_color="#ddd",
+        major_guide_stroke_color="#ccc",
         colors=_COLOURS,
         font_family="system-ui, sans-serif",
         title_font_size=18,

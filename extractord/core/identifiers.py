@@ -74,6 +74,7 @@ _INNER_DOT = re.compile(r"\w\.\w")
 _COMPOUND = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)+")
 _SHORT_FLAG = re.compile(r"(?<![^\s`])-[A-Za-z]{0,8}[A-Z][A-Za-z]{0,8}(?!\w)")
 _CAPITAL_MARK = "\ue000"
+_IN_NAMES = frozenset("_/\\")
 
 
 def searchable(text: str) -> str:
@@ -113,7 +114,7 @@ def _all(text: str) -> Iterator[Identifier]:
         yield Identifier(Kind.ADDRESS, written, searchable(written))
     text = _URL.sub(" ", text)
     folded = fold(text)
-    dates = written_dates(folded)
+    dates = [date for date in written_dates(folded) if not _is_in_a_name(folded, date.start, date.end)]
     yield from (_date(folded[date.start : date.end], date.days) for date in dates)
     edges = [0, *(edge for date in dates for edge in (date.start, date.end)), len(folded)]
     plain = " ".join(folded[start:end] for start, end in zip(edges[::2], edges[1::2], strict=True))
@@ -123,6 +124,11 @@ def _all(text: str) -> Iterator[Identifier]:
     for token in _tokens(text):
         if _INNER_CAPITAL.match(token) and token.isalpha() and fold(token) not in STOP_WORDS:
             yield Identifier(Kind.WORD, token, searchable(token))
+
+
+def _is_in_a_name(text: str, start: int, end: int) -> bool:
+    """True if what stands there is part of a name, as in `2026-11-30_beach.tif` or `logs/2026-11-30`."""
+    return text[end : end + 1] in _IN_NAMES or text[max(0, start - 1) : start] in _IN_NAMES
 
 
 def _date(spelt: str, days: frozenset[Day]) -> Identifier:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from itertools import pairwise
 
 from extractord.core.attribution import WindowWords
 from extractord.policy.requests import Trust
@@ -65,15 +66,24 @@ def of_nobody(stems: Iterable[str], whose: Whose) -> Opinion:
 def of_sentence(stems: Sequence[str], whose: Whose, window: WindowWords, in_old: Trust | None) -> Opinion:
     """Given a sentence's stems in order, return what it comes to by itself.
 
-    It is `untrusted` where most of its words that occur are untrusted text's alone, or where it
-    stands there as a whole and nowhere better; `inferred` where the agent says it so, or where it
-    has no word of the person's and most of the agent's stand in untrusted text too. `in_old` is
-    the trust of the memory being edited if that holds the stems in this order.
+    It is `untrusted` where most of its words that occur are untrusted text's alone, where two of them
+    follow one another as they do there, or where it stands there as a whole and
+    nowhere better; `inferred` where the agent says it so, or where it has no word of the person's and
+    most of the agent's stand in untrusted text too. `in_old` is the trust of the memory being edited
+    if that holds the stems in this order.
     """
     known = {stem: trust for stem in stems if (trust := whose(stem)) is not None}
     foreign = [stem for stem, trust in known.items() if trust is Trust.UNTRUSTED]
     if 2 * len(foreign) > len(known):
         return _foreign(foreign)
+    copied = [
+        pair
+        for pair in pairwise(stems)
+        if all(known.get(stem) is Trust.UNTRUSTED for stem in pair)
+        and window.trust_in_order(pair) is Trust.UNTRUSTED
+    ]
+    if copied:
+        return _foreign(copied[0])
     found = best(window.trust_in_order(stems), in_old)
     if found is Trust.UNTRUSTED:
         return _foreign(stems)

@@ -14,6 +14,7 @@ _BREAK = re.compile(
     re.VERBOSE,
 )
 _SENTENCE_END = re.compile(r"[.!?\u2026\u3002\uff01\uff0e\uff1f\uff61\n]")
+_WHOLE = re.compile("[.!?\u2026][\"'*_)\\]\u2019\u201d]{0,4}(?=\\s|$)|[\u3002\uff01\uff1f]")
 _LEAST_WORDS = 2
 
 
@@ -22,9 +23,13 @@ def sentences(text: str) -> tuple[tuple[str, ...], ...]:
 
     Parts end where a line does, at stops, and at commas, colons and dashes within a sentence. Those
     of a single content word (labels, items of a row) go two by two; one left over goes with the
-    part after it on its line, else with the one before, and that part comes by itself too.
+    part after it on its line, else with the one before, and that part comes by itself too. A whole
+    sentence of one content word comes by itself as well.
     """
-    return tuple(part for line in text.splitlines() for part in _parts(line))
+    whole = (_stems(part) for line in text.splitlines() for part in _WHOLE.split(line))
+    alone = (stems for stems in whole if len(stems) == 1)
+    parts = tuple(part for line in text.splitlines() for part in _parts(line))
+    return (*parts, *dict.fromkeys(one for one in alone if one not in parts))
 
 
 def orders(text: str) -> str:

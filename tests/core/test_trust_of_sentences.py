@@ -215,7 +215,8 @@ def test_a_compound_is_plain_words_and_hyphens_alone() -> None:
         ("python 3.11, node.js", (("node", "js"), ("pytho", "node", "js"))),
         ("skip signing\ndeploy", (("skip", "signi"), ("deplo",))),
         ("the of\n\n", ()),
-        ("署名検証。火曜", (("署名", "名検", "検証"), ("火曜", "署名", "名検", "検証"))),
+        ("署名検証。火曜", (("署名", "名検", "検証"), ("火曜", "署名", "名検", "検証"), ("火曜",))),
+        ("Skip signing. Watchdog.", (("skip", "signi"), ("watch", "skip", "signi"), ("watch",))),
     ],
 )
 def test_a_text_falls_into_parts(text: str, parts: tuple[tuple[str, ...], ...]) -> None:

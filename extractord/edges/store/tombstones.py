@@ -60,7 +60,8 @@ def blocking(
     """Given tombstones and a fact of a root, return the one that keeps the fact away.
 
     It has the key of an entry of the evidence that was said no later than the tombstone was made
-    (an entry without a time counts as earlier), and the fact's name or near-equal content. Where
+    (an entry without a time counts as earlier), and the fact's name or near-equal content, or content
+    of which the fact is but a part. Where
     the tombstone has no key, all of the evidence must have been said no later, and the name counts
     in its own root alone.
     """
@@ -74,7 +75,10 @@ def blocking(
             continue
         if any(said_at is not None and said_at > stone.made_at for said_at in times):
             continue
-        near = bool(words) and Indel.normalized_similarity(words, stone.fingerprint) >= NEAR_EQUAL
+        near = bool(words) and (
+            Indel.normalized_similarity(words, stone.fingerprint) >= NEAR_EQUAL
+            or set(words) <= set(stone.fingerprint)
+        )
         if near or (same_name and _folded(name) == _folded(stone.name)):
             return stone
     return None

@@ -1,0 +1,261 @@
+"""One case through the whole of extractord: a state and a memory of its own, and then what is left."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from functools import partial
+from pathlib import Path
+
+from msgspec import structs
+
+from extractord.batch import drained, plan
+from extractord.cli.quality.neutral import AGENT, SESSION, SOURCE, transcript
+from extractord.cli.quality.results import Result, Wrote, digest
+from extractord.cli.quality.voices import Counted, Voice
+from extractord.config import Settings, platform_surroundings
+from extractord.core.budget import Limits
+from extractord.core.cases import Before, Case, Scope
+from extractord.core.digesting import digest as sha256_of
+from extractord.core.memory import stamp
+from extractord.core.ports import RunRow
+from extractord.core.records import Entry, Evidence, Origin, Outcome, Project, Role, Shown, Stamp
+from extractord.core.scoring import Left, score
+from extractord.core.survey import USER_ROOT
+from extractord.core.versions import Current, Proof
+from extractord.edges.store import Store, Writer
+from extractord.edges.store.placing import Placement
+from extractord.edges.store.tombstones import prove
+from extractord.errors import ExtractordError
+from extractord.house import House
+from extractord.policy.requests import Trust
+from extractord.readingroom import reading_room
+from extractord.spending import Spending
+from extractord.storeroom import Storeroom, another_store, storeroom
+
+UNLIMITED = Limits(
+    run_requests="unlimited",
+    run_tokens="unlimited",
+    day_requests="unlimited",
+    day_tokens="unlimited",
+    day_dollars="unlimited",
+)
+_EARLIER = timedelta(days=7)
+_SHOWN_REFUSALS = 20
+_HOMES = "/home/person/projects"
+_UNFINISHED = (Outcome.FAILED, Outcome.DEFERRED, Outcome.ABORTED, Outcome.CONFLICT, Outcome.PARKED)
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """Where cases are played: a house whose processes they share, and a folder for theirs."""
+
+    house: House
+    folder: Path
+    rows: Callable[[str], None] = lambda _warning: None
+
+    async def play(self, case: Case, voice: Voice, name: str) -> Result:
+        """Given a case, a model and a name for its folder, return what came of it, or why nothing did."""
+        bare = Result(
+            model=voice.name, case=case.id, kind=case.kind, language=case.language, digest=digest(case)
+        )
+        began = time.perf_counter()
+        try:
+            result = await self._played(case, voice, self.folder / name, bare)
+        except ExtractordError as error:
+            result = structs.replace(bare, error=str(error))
+        return structs.replace(result, ms=(time.perf_counter() - began) * 1000)
+
+    async def _played(self, case: Case, voice: Voice, folder: Path, bare: Result) -> Result:
+        settings = structs.replace(
+            self.house.settings,
+            mode="auto",
+            data_dir=folder / "data",
+            state_dir=folder / "state",
+            memory=type(self.house.settings.memory)(),
+            projects=type(self.house.settings.projects)(),
+            agents={},
+        )
+        async with AsyncExitStack() as stack:
+            opened = stack.enter_context(storeroom(settings, self.rows, clock=lambda: case.now))
+            writer = Writer(partial(another_store, settings, opened.state, lambda: case.now))
+            stack.push_async_callback(writer.close)
+            host = Counted(voice.host(case))
+            house = self._house(settings, opened, writer, host, voice, case)
+            cwd = _directory(case)
+            room = house.room if case.transcript else replace(house.room, known=(SOURCE,))
+            path = _written(case, cwd, folder)
+            planned = await plan(room, [path], agent=case.agent or None, since=None, project=None)
+            if planned.problems:
+                raise planned.problems[0]
+            projects = [window.project for window in planned.windows if case.transcript]
+            project = projects[0] if projects else house.room.resolve(AGENT, SESSION, cwd)
+            before = _put(opened, case, project)
+            rows = [row async for row in drained(house, planned.windows, None)]
+            after, indexes = _left(opened.store, project)
+            refused = tuple(_refused(house, rows))[:_SHOWN_REFUSALS]
+            result = _result(bare, case, host, rows, (before, after, indexes))
+            return structs.replace(result, refused=refused)
+
+    def _house(
+        self, settings: Settings, opened: Storeroom, writer: Writer, host: Counted, voice: Voice, case: Case
+    ) -> House:
+        """The shared house with rooms of the case's own."""
+        ledger, shared = opened.ledger, self.house.extraction
+
+        def clock() -> datetime:
+            return case.now
+
+        return replace(
+            self.house,
+            settings=settings,
+            state=opened.state,
+            ledger=ledger,
+            writer=writer,
+            clock=clock,
+            room=reading_room(settings, ledger.ranges, str(settings.state_dir), ledger.transaction, clock),
+            extraction=replace(
+                shared,
+                accounts=replace(shared.accounts, ledger=ledger, owner=ledger.present(), model=voice.name),
+                briefing=replace(shared.briefing, clock=clock),
+                spending=Spending(ledger.runs, host, self.house.means.redaction, UNLIMITED, clock),
+                writer=writer,
+                clock=clock,
+                mode="auto",
+                embedded=voice.embedded,
+                parked_after=1,
+            ),
+        )
+
+
+def _directory(case: Case) -> str:
+    """Where the case's session works; in no project it is the person's home."""
+    if case.project is None:
+        return platform_surroundings()[1]
+    if case.project.startswith(("/", "~/")):
+        return case.project
+    return f"{_HOMES}/{case.project or 'project'}"
+
+
+def _written(case: Case, cwd: str, folder: Path) -> Path:
+    if case.transcript:
+        return Path(case.transcript)
+    path = folder / "transcript.jsonl"
+    path.write_bytes(transcript(case, cwd))
+    return path
+
+
+def _put(opened: Storeroom, case: Case, project: Project) -> list[Left]:
+    """Commit the memories that are there before, make the tombstones; return those memories."""
+    store, earlier = opened.store, case.now - _EARLIER
+    placements, before = [], []
+    for one in case.memories_before:
+        text = _text(one)
+        trust = Trust[one.trust.upper()]
+        marks = Stamp(
+            recorded_at=earlier, observed_at=earlier, trust=trust, source=f"{AGENT} before", run="before"
+        )
+        raw = stamp(text, marks).encode()
+        current = Current(sha256=sha256_of(raw), trust=trust)
+        placements.append(Placement(_root(one.scope, project), one.file, None, raw, current))
+        before.append(Left(scope=one.scope, path=one.file, text=text))
+    if placements:
+        store.place(placements, "before", "restore")
+    stones = []
+    for gone in case.forgotten_before:
+        text = _memory(gone.name or "forgotten", gone.description, "project", gone.description)
+        for proof in _proofs(case, gone.evidence_entry, opened.state.identity.key):
+            stones += store.burying.for_text(
+                _root("project", project), f"{gone.name or 'forgotten'}.md", text, [proof], "forgotten",
+                proof.said_at or case.now,
+            )  # fmt: skip
+    opened.ledger.versions.bury(stones)
+    store.burying.register(stones)
+    return before
+
+
+def _proofs(case: Case, evidence: str, key: bytes) -> tuple[Proof, ...]:
+    """The entries that a forgotten memory rested on: one by its id or words, or all of the person's."""
+    entries = [each for each in case.entries if each.id == evidence]
+    if not entries and not evidence:
+        entries = [each for each in case.entries if each.role is Role.USER]
+    spoken = [(each.text, each.time) for each in entries] or [(evidence, None)]
+    shown = [
+        Shown(
+            label=f"e{number}",
+            entry=Entry(
+                id=f"e{number}", agent=AGENT, session=SESSION, role=Role.USER, origin=Origin.HUMAN,
+                text=text, time=said_at,
+            ),
+            text=text,
+        )
+        for number, (text, said_at) in enumerate(spoken)
+    ]  # fmt: skip
+    return prove(key, [Evidence(entry=each.label, quote="") for each in shown], shown)
+
+
+def _left(store: Store, project: Project) -> tuple[list[Left], dict[Scope, str]]:
+    """What stands in the two roots in the end, and their indexes."""
+    after: list[Left] = []
+    indexes: dict[Scope, str] = {}
+    scopes: tuple[Scope, ...] = ("user", "project") if project.is_project else ("user",)
+    for scope in scopes:
+        root = _root(scope, project)
+        for row in store.survey(root):
+            if not row.withheld:
+                text = store.roots.text(root, row.path) or ""
+                after.append(Left(scope=scope, path=row.path, text=text))
+        indexes[scope] = store.roots.index(root) or ""
+    return after, indexes
+
+
+def _result(
+    bare: Result,
+    case: Case,
+    host: Counted,
+    rows: Sequence[RunRow],
+    left: tuple[list[Left], list[Left], dict[Scope, str]],
+) -> Result:
+    before, after, indexes = left
+    failed = next((row for row in rows if row.outcome in _UNFINISHED), None)
+    fresh = [one for one in after if one not in before]
+    return structs.replace(
+        bare,
+        marks=score(case, before, after, indexes),
+        outcomes=tuple(str(row.outcome) for row in rows),
+        wrote=tuple(Wrote(path=f"{one.scope}/{one.path}", text=one.text) for one in fresh),
+        held=sum(len(row.held) for row in rows),
+        denied=sum(row.denied for row in rows),
+        requests=host.requests,
+        request_bytes=host.bytes,
+        prompt_tokens=sum(row.prompt_tokens for row in rows),
+        completion_tokens=sum(row.completion_tokens for row in rows),
+        dollars=sum(row.dollars for row in rows),
+        error=f"{failed.outcome}: {failed.reason}" if failed else "",
+        other_brief=host.other_brief,
+    )
+
+
+def _refused(house: House, rows: Sequence[RunRow]) -> Iterator[str]:
+    for run in rows:
+        for row in house.ledger.audit.about(run.run):
+            if row.kind == "refused":
+                yield " ".join(str(row.detail.get(key, "")) for key in ("verdict", "rule", "path"))
+
+
+def _root(scope: Scope, project: Project) -> str:
+    return USER_ROOT if scope == "user" else f"projects/{project.slug}"
+
+
+def _text(one: Before) -> str:
+    return _memory(one.name, one.description, one.type, one.body)
+
+
+def _memory(name: str, description: str, type_: str, body: str) -> str:
+    said = [json.dumps(words, ensure_ascii=False) for words in (name, description)]
+    head = f"---\nname: {said[0]}\ndescription: {said[1]}\nmetadata:\n  type: {type_}\n---\n"
+    return f"{head}{body.strip()}\n"
