@@ -15,13 +15,14 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from person import Person
+from person import SHOP_ROOT, Person
 from storing import PROJECT, USER, fact
 
 from extractord.core.changeset import INDEX
@@ -41,13 +42,18 @@ CHANGING = (
     "openat",
 )  # fmt: skip
 """Calls that change a disk, or may."""
-FAILING = {"ENOSPC": ("write", "pwrite64", "mkdirat", "openat", "renameat", "fallocate", "ftruncate"),
-           "EIO": ("write", "pwrite64", "fsync", "fdatasync", "unlinkat", "renameat", "ftruncate"),
-           "EACCES": ("openat", "mkdirat", "renameat", "unlinkat")}  # fmt: skip
+FAILING = {"ENOSPC": ("write", "pwrite64", "mkdir", "mkdirat", "openat", "rename", "renameat", "renameat2",
+                      "fsync", "fallocate", "ftruncate"),
+           "EIO": ("write", "pwrite64", "fsync", "fdatasync", "unlink", "unlinkat", "rmdir", "rename",
+                   "renameat", "renameat2", "ftruncate"),
+           "EACCES": ("openat", "mkdir", "mkdirat", "rename", "renameat", "renameat2", "unlink", "unlinkat",
+                      "rmdir")}  # fmt: skip
 WORDS = "Service number 1 is gone, number 2 listens on port 9000, number 3 has a new name and I prefer tabs"
 _STAMP = re.compile(rb"(recorded_at|observed_at): \S+")
 _WRITES = re.compile(r"O_WRONLY|O_RDWR|O_CREAT")
 _PR_SET_PTRACER = 0x59616D61
+_HELD_UP_S = 2.0
+_INDEX = f"{SHOP_ROOT}/{INDEX}"
 _CALL = re.compile(r"^(?:\d+ +)?(\w+)\((.*)")
 
 
@@ -102,7 +108,7 @@ class Ground:
         with storeroom(after.settings, print) as room:
             assert commit(after, room) is Outcome.SAVED
         self._states = {"before": files(person), "after": files(after)}
-        assert len(self._states["after"]) == len(self._states["before"]) + 2
+        assert len(self._states["after"]) == len(self._states["before"]) + 3  # two files more, and a folder
         self._stand = subprocess.Popen(
             [sys.executable, __file__, "--stand"],
             stdin=subprocess.PIPE,
@@ -167,7 +173,40 @@ class Ground:
                 assert again == self._states["after"], "done again, it is not what it was to be"
         return states[0]
 
-    def _sent(self, person: Person, options: list[str]) -> str:
+    def intrude(self, calls: list[tuple[str, bool]]) -> None:
+        """Kill a victim in the moment in which it displaced what somebody wrote just then.
+
+        Its first trade of names is held up until the edit is there; the look at what was displaced is
+        its last call. Raise AssertionError where the edit does not stand there again.
+        """
+        person, edit = self._copy(), b"---\nname: two\n---\nA person was here just now.\n"
+        names = [call for call, _ in calls]
+        looks = names[: names.index("renameat2")].count("openat") + 1
+        place = person.memory / SHOP_ROOT / "two.md"
+
+        def write() -> None:
+            while not list(place.parent.glob(f"{TEMPORARY}*")):
+                time.sleep(0.001)
+            time.sleep(_HELD_UP_S / 2)  # it has been written: the trade is what comes next
+            place.with_name("edit").write_bytes(edit)
+            place.with_name("edit").replace(place)
+
+        held_up = f"inject=renameat2:delay_enter={int(_HELD_UP_S * 1e6)}:when=1"
+        killed = f"inject=openat:signal=SIGKILL:when={looks}"
+        traced = ["-e", "trace=renameat2,openat", "-e", held_up, "-e", killed, "-o", "/dev/null"]
+        assert self._sent(person, traced, write) == "killed"
+        assert place.read_bytes() != edit, "it was killed before the names were traded"
+        with storeroom(person.settings, print) as room:
+            assert place.read_bytes() == edit, "what the person wrote is lost"
+            room.store.notice(room.store.names())
+            check(person, room)
+        where = f"{SHOP_ROOT}/two.md"
+        others = {name: raw for name, raw in self._states["before"].items() if name not in (where, _INDEX)}
+        found = {name: raw for name, raw in files(person).items() if name not in (where, _INDEX)}
+        assert found == others, "more than the edit is not as it was before"
+        shutil.rmtree(person.home)
+
+    def _sent(self, person: Person, options: list[str], meanwhile: Callable[[], None] = lambda: None) -> str:
         """Let a victim commit under strace; how it ended: done, killed, or the error's kind."""
         assert self._stand.stdin is not None
         assert self._stand.stdout is not None
@@ -184,17 +223,20 @@ class Ground:
         line = strace.stderr.readline()
         assert "attached" in line, line
         os.kill(victim, signal.SIGCONT)
+        meanwhile()
         ended = self._stand.stdout.readline().strip()
         strace.communicate()
         return ended
 
 
 def files(person: Person) -> dict[str, bytes]:
-    """Every file below <memory> but our own lock and mark, times of writing aside."""
+    """Every file and folder below <memory> but our own lock and mark, times of writing aside."""
     return {
         str(place.relative_to(person.memory)): _STAMP.sub(rb"\1: then", place.read_bytes())
+        if place.is_file()
+        else b"a folder"
         for place in sorted(person.memory.rglob("*"))
-        if place.is_file() and place.name not in (".lock", ".extractord")
+        if place.name not in (".lock", ".extractord")
     }
 
 
@@ -318,6 +360,8 @@ def main() -> int:
     with ground() as made:
         calls = made.calls()
         print(f"{len(calls)} calls, of which {sum(changes for _, changes in calls)} may change a disk")
+        made.intrude(calls)
+        print("an edit in the moment of the crash: not lost")
         for name, points in (("kills", kills(calls)), ("failures", failures(calls))):
             tally = Tally()
             for point in thinned(points, asked.points):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from types import EllipsisType
@@ -199,7 +199,8 @@ def _range(before: RangeState | None, *, state: str, reason: str = "", run: str 
 class DictFolder:
     """A Folder over a dictionary; `break_at` cuts the n-th mutating call short with an error.
 
-    A cut write leaves its temporary file; a cut removal is done or not, as `after` says.
+    A cut write leaves its temporary file; a cut removal is done or not, as `after` says. `edit` is
+    what a person put there just before the cut: the names were traded, and it has the hidden one.
     """
 
     def __init__(self, files: Mapping[str, bytes] | None = None) -> None:
@@ -212,6 +213,11 @@ class DictFolder:
         self.writes = 0
         self._stats: dict[str, tuple[int, int, int]] = {}
         self._break: tuple[int, BaseException, bool] | None = None
+        self._edit: bytes | None = None
+        self.hidden: dict[str, bytes] = {}
+        """What was displaced and not yet looked at, by token."""
+        self.edited: list[str] = []
+        """Paths of such edits."""
         for path, raw in (files or {}).items():
             self.put(path, raw)
 
@@ -221,8 +227,8 @@ class DictFolder:
         tick = max((stat[1] for stat in self._stats.values()), default=0) + 1
         self._stats[path] = (len(raw), tick, tick)
 
-    def break_at(self, call: int, error: BaseException, *, after: bool) -> None:
-        self._break = (self.writes + call, error, after)
+    def break_at(self, call: int, error: BaseException, *, after: bool, edit: bytes | None = None) -> None:
+        self._break, self._edit = (self.writes + call, error, after), edit
 
     def fileno(self) -> int:
         return -1
@@ -254,31 +260,42 @@ class DictFolder:
     def stat(self, path: str) -> tuple[int, int, int] | None:
         return self._stats[path] if path in self.files else None
 
-    def write(self, path: str, data: bytes, over: bytes | EllipsisType | None = ...) -> None:
+    def write(self, path: str, data: bytes, over: bytes | EllipsisType | None = ..., token: str = "") -> None:
         self._compare(path, over)
         self.temporary.append(path)
-        self._mutate(lambda: self.put(path, data))
+        self._mutate(path, token, lambda: self.put(path, data))
         self.temporary.remove(path)
 
-    def remove(self, path: str, over: bytes | EllipsisType = ...) -> None:
+    def remove(self, path: str, over: bytes | EllipsisType = ..., token: str = "") -> None:
         if path not in self.files:
             raise StoreError(f"{path}: there is no such file")
         self._compare(path, over)
-        self._mutate(lambda: self.files.pop(path))
+        self._mutate(path, token, lambda: self.files.pop(path))
 
-    def sweep(self) -> None:
+    def displaced(self, path: str, token: str) -> bytes | None:
+        assert token not in self.hidden or path in self.edited
+        return self.hidden.get(token)
+
+    def sweep(self, keep: Container[str] = ()) -> None:
         self.temporary.clear()
+        self.hidden = {token: raw for token, raw in self.hidden.items() if token in keep}
+
+    def prune(self, path: str) -> None:
+        assert path not in self.files
 
     def _compare(self, path: str, over: bytes | EllipsisType | None) -> None:
         if not isinstance(over, EllipsisType) and self.files.get(path) != over:
             raise ConflictError(f"{path} changed meanwhile")
 
-    def _mutate(self, change: Callable[[], object]) -> None:
+    def _mutate(self, path: str, token: str, change: Callable[[], object]) -> None:
         self.writes += 1
         if self._break is None or self.writes != self._break[0]:
             change()
             return
         _, error, after = self._break
         if after:
+            if self._edit is not None and path in self.files:
+                self.hidden[token] = self._edit
+                self.edited.append(path)
             change()
         raise error

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Container, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from datetime import datetime
 from types import EllipsisType
@@ -102,22 +102,31 @@ class Folder(Protocol):
         """Size, mtime in ns and inode of a regular file; None where there is none."""
         ...
 
-    def write(self, path: str, data: bytes, over: bytes | EllipsisType | None = ...) -> None:
+    def write(self, path: str, data: bytes, over: bytes | EllipsisType | None = ..., token: str = "") -> None:
         """Replace the file as a whole and durably: temporary file, fsync, rename, fsync.
 
-        Raise ConflictError where not `over` stands there, None for no file: it is left as it is.
+        `token` makes the hidden name that it has first, and then what it displaced. Raise
+        ConflictError where not `over` stands there, None for no file: it is left as it is.
         """
         ...
 
-    def remove(self, path: str, over: bytes | EllipsisType = ...) -> None:
+    def remove(self, path: str, over: bytes | EllipsisType = ..., token: str = "") -> None:
         """Unlink the file and fsync its directory; empty folders go too.
 
         Raise ConflictError where not `over` stands there: it is left as it is.
         """
         ...
 
-    def sweep(self) -> None:
-        """Unlink the temporary files of writes that a crash cut short; the caller holds the lock."""
+    def displaced(self, path: str, token: str) -> bytes | None:
+        """What has the hidden name of a change to `path` that was cut short; None for nothing."""
+        ...
+
+    def sweep(self, keep: Container[str] = ()) -> None:
+        """Unlink what has hidden names, but those of the tokens to keep; the caller holds the lock."""
+        ...
+
+    def prune(self, path: str) -> None:
+        """Remove the folders above a path that are empty."""
         ...
 
 

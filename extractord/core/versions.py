@@ -94,6 +94,8 @@ class Placed(Struct, frozen=True, kw_only=True):
     path: str
     before: str | None
     after: str | None
+    token: str = ""
+    """Of the hidden name that it has meanwhile, and then what it displaced."""
 
 
 class Intent(Struct, frozen=True, kw_only=True):

@@ -1,9 +1,11 @@
 from pathlib import Path
+from typing import cast
 
 import pytest
 from doubles import DictFolder
 from storing import NAMES, PROJECT, SHOP_ROOT, USER, House, fact, said
 
+from extractord.core.digesting import digest
 from extractord.core.index import Listed, derive
 from extractord.core.ports import Folder
 from extractord.core.records import Change, Evidence, Outcome
@@ -16,6 +18,21 @@ CITED = Evidence(entry="e9", quote=WORDS)
 
 class Killed(BaseException):
     """The process is no more."""
+
+
+class Intruder:
+    """A folder into which somebody writes between the look and the write that goes back."""
+
+    def __init__(self, folder: DictFolder, path: str, raw: bytes) -> None:
+        self._folder = folder
+        self._path = path
+        self._raw = raw
+
+    def __getattr__(self, name: str) -> object:
+        if name == "write" and self._raw:
+            self._folder.put(self._path, self._raw)
+            self._raw = b""
+        return getattr(self._folder, name)
 
 
 def furnished(tmp_path: Path) -> House:
@@ -154,3 +171,42 @@ def test_a_root_that_cannot_be_used_is_put_right_when_it_can_and_stops_no_other(
     barred.barred = ""
     assert house.store.recover() == 1
     assert house.files() == before
+
+
+@pytest.mark.parametrize(("root", "call"), breakpoints())
+def test_what_a_person_wrote_in_the_moment_of_the_crash_goes_back(
+    tmp_path: Path, root: str, call: int
+) -> None:
+    root = SHOP_ROOT if root == "project" else root
+    house = furnished(tmp_path)
+    house.keep(USER, "tabs.md", "I prefer spaces", "user")
+    before = house.files()
+    changes, context = changes_of(house), house.context(said("e9", WORDS))
+    folder, edit = house.folders[root], b"* a person was here"
+    folder.break_at(call, Killed(), after=True, edit=edit)
+    with pytest.raises(Killed):
+        house.store.commit(changes, context)
+    house.reopen().recover()
+    expected = {name: dict(files) for name, files in before.items()}
+    expected[root].update(dict.fromkeys(folder.edited, edit))
+    assert house.files() == expected
+    assert folder.hidden == {}
+
+
+def test_where_somebody_wrote_anew_since_the_crash_the_displaced_edit_is_in_the_history(
+    tmp_path: Path,
+) -> None:
+    house = furnished(tmp_path)
+    context, edit, newer = house.context(said("e9", WORDS)), b"a person was here", b"and here again"
+    house.project.break_at(1, Killed(), after=True, edit=edit)
+    with pytest.raises(Killed):
+        house.store.commit(changes_of(house), context)
+    (path,) = house.project.edited
+    intruder = Intruder(house.project, path, newer)
+    house.opened[SHOP_ROOT] = cast("Folder", intruder)
+    house.reopen().recover()
+    house.store.notice([SHOP_ROOT])
+    assert house.project.files[path] == newer
+    known = [version.sha256 for version in house.ledger.versions.history(SHOP_ROOT, path)]
+    assert known[-2:] == [digest(edit), digest(newer)]
+    assert house.ledger.versions.content(digest(edit)) == edit

@@ -91,11 +91,11 @@ class Cut:
     def __getattr__(self, name: str) -> object:
         return getattr(self.whole, name)
 
-    def write(self, path: str, data: bytes, over: bytes | None = None) -> None:
-        self._cut(lambda: self.whole.write(path, data, over))
+    def write(self, path: str, data: bytes, over: bytes | None = None, token: str = "") -> None:
+        self._cut(lambda: self.whole.write(path, data, over, token))
 
-    def remove(self, path: str, over: bytes) -> None:
-        self._cut(lambda: self.whole.remove(path, over))
+    def remove(self, path: str, over: bytes, token: str = "") -> None:
+        self._cut(lambda: self.whole.remove(path, over, token))
 
     def _cut(self, change: object) -> None:
         self.left -= 1

@@ -171,3 +171,26 @@ def test_what_was_removed_meanwhile_is_there_again_with_its_last_words(
     racing.acts = [nothing, (place / "a.md").unlink]
     assert not replaced(folder.fileno(), ".tmp-1", "a.md", b"other")
     assert listed(place) == {"a.md": b"theirs"}
+
+
+def test_what_a_change_that_was_cut_short_displaced_is_found_by_its_token_and_kept(
+    folder: Folder, place: Path
+) -> None:
+    folder.write("deep/a.md", b"ours")
+    (place / "deep/.tmp-17").write_bytes(b"theirs")
+    (place / "deep/.tmp-18").write_bytes(b"half of ou")
+    assert folder.displaced("deep/a.md", "17") == b"theirs"
+    assert folder.displaced("deep/a.md", "19") is None
+    assert folder.displaced("gone/a.md", "17") is None
+    folder.sweep({"17"})
+    assert listed(place) == {"a.md": b"ours", ".tmp-17": b"theirs"}
+    folder.sweep()
+    assert listed(place) == {"a.md": b"ours"}
+
+
+def test_folders_that_are_empty_go_and_others_stay(folder: Folder, place: Path) -> None:
+    folder.write("a/kept.md", b"kept")
+    (place / "a/b/c").mkdir(parents=True)
+    folder.prune("a/b/c/d.md")
+    assert sorted(str(path.relative_to(place)) for path in place.rglob("*")) == ["a", "a/kept.md"]
+    folder.prune("none/d.md")

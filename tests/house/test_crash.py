@@ -18,6 +18,7 @@ def test_a_commit_that_is_killed_or_fails_anywhere_leaves_before_or_after() -> N
         calls, tally = made.calls(), Tally()
         for point in [*thinned(kills(calls), 13), *thinned(failures(calls), 9)]:
             made.strike(point, tally)
+        made.intrude(calls)
     assert tally.faults == []
     assert tally.points >= 20
     assert sum(count for end, count in tally.ends.items() if end.startswith("killed")) >= 12

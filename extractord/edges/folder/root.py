@@ -6,7 +6,7 @@ import errno
 import os
 import secrets
 import stat
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import EllipsisType
@@ -21,6 +21,10 @@ from extractord.policy.requests import Found, PathFacts
 
 TEMPORARY = ".tmp-"
 """How the name of an unfinished write begins: hidden, so that no memory can have it."""
+
+
+_DISPLACED_BYTES = 1 << 30
+"""What a person wrote may be of any size, whether or not it can be a memory."""
 
 
 class Folder:
@@ -123,10 +127,11 @@ class Folder:
             raise self._refused(path, error) from error
         return (found.st_size, found.st_mtime_ns, found.st_ino) if stat.S_ISREG(found.st_mode) else None
 
-    def write(self, path: str, data: bytes, over: bytes | EllipsisType | None = ...) -> None:
+    def write(self, path: str, data: bytes, over: bytes | EllipsisType | None = ..., token: str = "") -> None:
         """Replace the file as a whole and durably: temporary file, fsync, rename, fsync.
 
-        Folders that lack are made (0700). Raise ConflictError where not `over` stands there, None
+        `token` makes the hidden name that it has first, and then what it displaced. Folders that
+        lack are made (0700). Raise ConflictError where not `over` stands there, None
         for no file, and StoreError for something other than a plain file: it is left as it is.
         """
         folder, name = _split(path)
@@ -135,7 +140,7 @@ class Folder:
         with self._explained(path), self._reach(folder) as here:
             with suppress(FileNotFoundError):
                 self._require_plain(path, os.stat(name, dir_fd=here, follow_symlinks=False))
-            with self._temporary(here) as temporary:
+            with self._temporary(here, token) as temporary:
                 write_new(here, temporary, data)
                 if isinstance(over, EllipsisType):
                     os.rename(temporary, name, src_dir_fd=here, dst_dir_fd=here)
@@ -143,7 +148,7 @@ class Folder:
                     raise ConflictError(f"{self._name}/{path} changed meanwhile; it was left as it is")
             sync(here)
 
-    def remove(self, path: str, over: bytes | EllipsisType = ...) -> None:
+    def remove(self, path: str, over: bytes | EllipsisType = ..., token: str = "") -> None:
         """Unlink the file and fsync its directory; folders that it leaves empty go too.
 
         Raise ConflictError where not `over` stands there: it is left as it is.
@@ -154,10 +159,15 @@ class Folder:
             if isinstance(over, EllipsisType):
                 os.unlink(name, dir_fd=here)
             else:
-                with self._temporary(here) as temporary:
+                with self._temporary(here, token) as temporary:
                     if not taken(here, name, temporary, over):
                         raise ConflictError(f"{self._name}/{path} changed meanwhile; it was left as it is")
             sync(here)
+        self.prune(path)
+
+    def prune(self, path: str) -> None:
+        """Remove the folders above a path that are empty, each durably."""
+        folder, _ = _split(path)
         while folder:
             above, name = _split(folder)
             with self._explained(folder), self._reach(above) as here:
@@ -170,8 +180,19 @@ class Folder:
                 sync(here)
             folder = above
 
-    def sweep(self) -> None:
-        """Unlink the temporary files of writes that a crash cut short; the caller holds the lock."""
+    def displaced(self, path: str, token: str) -> bytes | None:
+        """Return what has the hidden name of a change to `path` that was cut short; None for nothing."""
+        folder, _ = _split(path)
+        hidden = f"{folder}/{TEMPORARY}{token}" if folder else TEMPORARY + token
+        try:
+            if self.stat(hidden) is None:
+                return None
+        except StoreError:  # the folder itself is gone
+            return None
+        return self.read(hidden, _DISPLACED_BYTES)
+
+    def sweep(self, keep: Container[str] = ()) -> None:
+        """Unlink what has hidden names, but those of the tokens to keep; the caller holds the lock."""
         waiting = [""]
         while waiting:
             folder = waiting.pop()
@@ -179,13 +200,15 @@ class Folder:
                 for entry in entries:
                     if entry.is_dir(follow_symlinks=False) and not entry.name.startswith("."):
                         waiting.append(f"{folder}/{entry.name}" if folder else entry.name)
-                    elif entry.is_file(follow_symlinks=False) and entry.name.startswith(TEMPORARY):
+                        continue
+                    hidden = entry.name.startswith(TEMPORARY) and entry.is_file(follow_symlinks=False)
+                    if hidden and entry.name.removeprefix(TEMPORARY) not in keep:
                         os.unlink(entry.name, dir_fd=here)
 
     @contextmanager
-    def _temporary(self, here: int) -> Iterator[str]:
+    def _temporary(self, here: int, token: str) -> Iterator[str]:
         """A hidden name in a folder; what has it at the end goes."""
-        temporary = f"{TEMPORARY}{secrets.token_hex(8)}"
+        temporary = TEMPORARY + (token or secrets.token_hex(8))
         try:
             yield temporary
         finally:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -14,9 +15,10 @@ from extractord.core.index import derive
 from extractord.core.ports import Ledger
 from extractord.core.survey import Surveyed, survey
 from extractord.core.versions import Current, Intent, Placed, Proof
+from extractord.edges.store.noticing import PERSON
 from extractord.edges.store.roots import INDEX_BYTES, Roots, listed
 from extractord.errors import ConflictError, ExtractordError
-from extractord.policy.requests import Found
+from extractord.policy.requests import Found, Trust
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +54,9 @@ class Placing:
             number = versions.begin(by, placed, now)
         intent = Intent(id=number, run=by, placed=tuple(placed))
         try:
-            for file in sorted(files, key=lambda file: (file.path == INDEX, file.after is None)):
-                self._put(file.root, file.path, file.before, file.after)
+            steps = zip(files, placed, strict=True)
+            for file, step in sorted(steps, key=lambda each: (each[0].path == INDEX, each[0].after is None)):
+                self._put(file.root, file.path, file.before, file.after, step.token)
             with self._ledger.transaction():
                 for file in placements:
                     self._tell(file, by, now)
@@ -61,7 +64,7 @@ class Placing:
                 versions.end(number)
         except ExtractordError:
             with suppress(ExtractordError):  # what cannot be put back now is when the lock is next had
-                self._take_back(intent)
+                self._take_back(intent, now)
             raise
 
     def _tell(self, file: Placement, by: str, now: datetime) -> None:
@@ -79,7 +82,7 @@ class Placing:
         """
         recovered = 0
         for intent in self._ledger.versions.open_intents():
-            if self._take_back(intent):
+            if self._take_back(intent, now):
                 self._ledger.audit.note("recovered", intent.run, {"intent": intent.id}, now)
                 recovered += 1
         return recovered
@@ -90,40 +93,69 @@ class Placing:
         if file is not None:
             self._put(root, INDEX, file.before, file.after)
 
-    def _take_back(self, intent: Intent) -> bool:
+    def _take_back(self, intent: Intent, now: datetime) -> bool:
         """Put back each file that is as the intent left it; what somebody changed since stays.
 
-        False where a root cannot be used: the others are as they were, and the intent stays open.
+        Where the crash came in the very moment in which an edit by hand was displaced, that edit is
+        what goes back. False where a root cannot be used: the others are as they were, and the intent
+        stays open.
         """
         usable = {root for root in {file.root for file in intent.placed} if self._roots.is_usable(root)}
+        placed = [file for file in reversed(intent.placed) if file.root in usable]
+        edits = {file.token: self._displaced(file) for file in placed if file.token}
+        kept = {token for token, raw in edits.items() if raw is not None}
         for root in usable:
+            self._roots.folder(root).sweep(kept)  # first: what goes back may need the room
+        for file in placed:
+            self._put_back(file, edits.get(file.token), now)
+        for root in usable if kept else ():
             self._roots.folder(root).sweep()
-        for file in reversed(intent.placed):
-            if file.root not in usable:
-                continue
-            folder = self._roots.folder(file.root)
-            there = folder.facts(file.path).found
-            if there not in (Found.NOTHING, Found.FILE):
-                continue
-            raw = folder.read(file.path, INDEX_BYTES) if there is Found.FILE else None
-            current = None if raw is None else digest(raw)
-            if current == file.after and current != file.before:
-                before = None if file.before is None else self._ledger.versions.content(file.before)
-                with suppress(ConflictError):  # somebody changed it just now: that stays
-                    self._put(file.root, file.path, raw, before)
-        if any(file.root not in usable for file in intent.placed):
+        if len(placed) < len(intent.placed):
             return False
         with self._ledger.transaction():
             self._ledger.versions.end(intent.id)
         return True
 
-    def _put(self, root: str, path: str, before: bytes | None, after: bytes | None) -> None:
+    def _displaced(self, file: Placed) -> bytes | None:
+        """What stood in the file's place when the names were traded, if that was not what we knew."""
+        folder, (is_there, current) = self._roots.folder(file.root), self._current(file)
+        if file.before is None or not is_there or current != file.after:
+            return None
+        raw = folder.displaced(file.path, file.token)
+        return None if raw is None or digest(raw) in (file.before, file.after) else raw
+
+    def _put_back(self, file: Placed, edit: bytes | None, now: datetime) -> None:
+        folder, (is_known, current) = self._roots.folder(file.root), self._current(file)
+        if not is_known:
+            return
+        versions = self._ledger.versions
+        if current == file.after and current != file.before:
+            before = None if file.before is None else versions.content(file.before)
+            raw = None if current is None else versions.content(current)
+            try:
+                self._put(file.root, file.path, raw, before if edit is None else edit)
+            except ConflictError:  # somebody changed it just now: that stays, the edit is in the history
+                if edit is not None and file.path != INDEX:
+                    with self._ledger.transaction():
+                        sha256 = versions.keep(edit)
+                        versions.note(file.root, file.path, sha256, PERSON, Trust.INFERRED, now)
+        elif file.before is None and current is None:
+            folder.prune(file.path)  # it was to be made, and its folder was
+
+    def _current(self, file: Placed) -> tuple[bool, str | None]:
+        """Whether a file or nothing stands in the place, and its digest."""
+        folder = self._roots.folder(file.root)
+        there = folder.facts(file.path).found
+        raw = folder.read(file.path, INDEX_BYTES) if there is Found.FILE else None
+        return there in (Found.NOTHING, Found.FILE), None if raw is None else digest(raw)
+
+    def _put(self, root: str, path: str, before: bytes | None, after: bytes | None, token: str = "") -> None:
         """Put `after` in the place of `before`. Raise ConflictError where that is not there any more."""
         folder = self._roots.folder(root)
         if after is not None:
-            folder.write(path, after, before)
+            folder.write(path, after, before, token)
         elif before is not None:
-            folder.remove(path, before)
+            folder.remove(path, before, token)
 
     def _indexes(self, placements: Sequence[Placement]) -> list[Placement]:
         """The indexes as they will have to be where they are not so already."""
@@ -158,4 +190,5 @@ class Placing:
             path=file.path,
             before=None if file.before is None else keep(file.before),
             after=None if file.after is None else keep(file.after),
+            token=secrets.token_hex(8),
         )
