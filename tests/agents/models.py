@@ -17,12 +17,15 @@ def scripted(asked: Asked) -> Said:
     """Given what was asked, answer it.
 
     `run: COMMAND` calls the agent's shell, `write: PATH :: TEXT` its tool to write, or its shell
-    where it has none; anything else, and what a tool answered, is noted.
+    where it has none, `call: TOOL :: JSON` one of its tools by name; anything else, and what a tool
+    answered, is noted.
     """
     prompt = asked.prompt.strip('"')
     verb, _, rest = prompt.partition(": ")
     if asked.answered:
         return "Noted: it is done."
+    if verb == "call" and rest.partition(" :: ")[0] in asked.tools:
+        return Call(rest.partition(" :: ")[0], json.loads(rest.partition(" :: ")[2]))
     if verb not in {"run", "write"}:
         return f"Noted: {prompt}"
     path, _, text = rest.partition(" :: ")

@@ -53,7 +53,7 @@ class Watched:
     def command(self, *arguments: str) -> list[dict[str, Any]]:
         """What a command of extractord prints as JSON."""
         said = subprocess.run(
-            [*EXTRACTORD, *arguments, "--json"], env=self._environ, capture_output=True, text=True, check=True
+            [*EXTRACTORD, *arguments, "--json"], env=self.environ, capture_output=True, text=True, check=True
         )
         return [json.loads(line) for line in said.stdout.splitlines()]
 
@@ -84,7 +84,7 @@ class Watched:
     async def running(self) -> AsyncIterator[None]:
         """The daemon, from its first word that it watches until it has ended."""
         with (self._folder / "log").open("w") as log:
-            daemon = await asyncio.create_subprocess_exec(*EXTRACTORD, "run", env=self._environ, stderr=log)
+            daemon = await asyncio.create_subprocess_exec(*EXTRACTORD, "run", env=self.environ, stderr=log)
             try:
                 await self.until(lambda: "watching" in self.log, 20)
                 yield
@@ -101,7 +101,7 @@ class Watched:
         return time.monotonic() - began
 
     @property
-    def _environ(self) -> dict[str, str]:
+    def environ(self) -> dict[str, str]:
         return {
             "HOME": str(self.where.home),
             "EXTRACTORD_CONFIG": str(self._folder / "config.toml"),
