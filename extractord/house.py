@@ -156,7 +156,9 @@ def rearranged(house: House, settings: Settings) -> House:
 
 
 def _room(settings: Settings, ledger: Ledger) -> ReadingRoom:
-    return reading_room(settings, ledger.ranges, str(settings.state_dir), ledger.transaction)
+    return reading_room(
+        settings, ledger.ranges, str(settings.state_dir), ledger.transaction, uses=ledger.uses
+    )
 
 
 def _host(settings: Settings, processes: Processes, environs: Environs, closing: AsyncExitStack) -> ModelHost:

@@ -12,7 +12,7 @@ from pathlib import Path
 from extractord.agent.prompts import load as load_agent_prompts
 from extractord.config import Settings, platform_surroundings
 from extractord.core.gate import GateSettings
-from extractord.core.ports import Ranges
+from extractord.core.ports import Ranges, Uses
 from extractord.core.records import Project
 from extractord.core.transcripts import SOURCES
 from extractord.core.transcripts.source import Source, Surroundings
@@ -47,10 +47,12 @@ def reading_room(
     copy_dir: str,
     transaction: Callable[[], AbstractContextManager[None]],
     clock: Callable[[], datetime] = now,
+    uses: Uses | None = None,
 ) -> ReadingRoom:
     """Given the settings and a ledger's ranges, return what reads. Raise ConfigError for unknown agents.
 
-    `copy_dir` takes copies of databases; `transaction` is the ledger's.
+    `copy_dir` takes copies of databases; `transaction` is the ledger's; `uses` is told
+    which memories were opened.
     """
     environ, home, platform = platform_surroundings()
     around = Surroundings(environ, home, platform)
@@ -65,6 +67,7 @@ def reading_room(
             copy_dir=copy_dir,
             headless=frozenset(name for name, agent in settings.agents.items() if agent.headless),
             transaction=transaction,
+            uses=uses,
         ),
         known=known,
         sources=tuple((source, root) for source in known for root in source.roots(around)),

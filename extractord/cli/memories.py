@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
@@ -17,6 +18,7 @@ from extractord.cli.writing import printable
 from extractord.config import load_settings
 from extractord.core.changeset import decode
 from extractord.core.memory import utc
+from extractord.recall.unopened import Unopened, unopened
 
 app = App(name="memories", help="What is kept about the person and their projects.")
 app.command(keeping.history)
@@ -26,23 +28,29 @@ app.command(keeping.forget)
 app.command(keeping.pin)
 
 Json = Annotated[bool, Parameter(name="--json", negative=())]
+Unused = Annotated[bool, Parameter(negative=())]
 
 
 @app.command(name="list")
-def list_(*, project: Path | None = None, json: Json = False) -> None:
+def list_(*, project: Path | None = None, unused: Unused = False, json: Json = False) -> None:
     """List memories, those that are withheld or cannot be read included.
 
     Parameters
     ----------
     project
         Only the person's memories and those of the project that this directory belongs to.
+    unused
+        Only those that no agent ever opened, with since when and in how many sessions it could have.
     json
         One object a line.
     """
     settings = load_settings()
-    with looked_at(settings) as (roots, there, _):
+    with looked_at(settings) as (roots, there, ledger):
         rows = rows_of(roots, chosen(settings, there, project))
-    if json:
+        never = unopened(ledger.uses, rows) if unused else ()
+    if unused:
+        _unused(never, json=json)
+    elif json:
         for row in rows:
             print(msgspec.json.encode(as_json(row)).decode())
     else:
@@ -91,23 +99,58 @@ def as_json(row: Row) -> dict[str, object]:
     }
 
 
+def _unused(never: Sequence[Unopened], *, json: bool) -> None:
+    if json:
+        for one in never:
+            told = {**as_json((one.root, one.row)), "since": utc(one.since), "sessions": one.sessions}
+            print(msgspec.json.encode(told).decode())
+        return
+    if not never:
+        print("there is none that no agent opened, though it could have")
+        return
+    _print_table(
+        ("memory", "since", "sessions", "says"),
+        (
+            (
+                f"{one.root}/{one.row.path}",
+                f"{one.since:%Y-%m-%d}",
+                str(one.sessions),
+                one.row.description or one.row.title,
+            )
+            for one in never
+        ),
+    )
+    print(
+        "No agent opened these; their lines in the index were shown all the same. Where one is not worth "
+        "its line: `extractord memories forget MEMORY`."
+    )
+
+
 def _table(rows: list[Row]) -> None:
+    if not rows:
+        print("nothing is kept yet")
+        return
+    _print_table(("memory", "type", "trust", "says"), map(_cells, rows))
+
+
+def _cells(memory: Row) -> Iterable[str]:
+    root, row = memory
+    says = f"cannot be read: {row.fault}" if row.fault else row.description or row.title
+    if row.withheld:
+        says = f"withheld ({row.withheld}): {says}"
+    trust = row.trust.word if row.trust is not None else ""
+    trust += ", foreign" if row.foreign else ""
+    return f"{root}/{row.path}", row.type, trust + (", pinned" if row.pinned else ""), says
+
+
+def _print_table(names: Iterable[str], rows: Iterable[Iterable[str]]) -> None:
     from rich.console import Console  # noqa: PLC0415 - only a person needs a table
     from rich.markup import escape  # noqa: PLC0415
     from rich.table import Table  # noqa: PLC0415
 
-    if not rows:
-        print("nothing is kept yet")
-        return
     table = Table(box=None, pad_edge=False)
-    for name in ("memory", "type", "trust", "says"):
+    for name in names:
         table.add_column(name, overflow="fold")
-    for root, row in rows:
-        says = f"cannot be read: {row.fault}" if row.fault else row.description or row.title
-        if row.withheld:
-            says = f"withheld ({row.withheld}): {says}"
-        trust = row.trust.word if row.trust is not None else ""
-        trust += ", foreign" if row.foreign else ""
-        cells = (f"{root}/{row.path}", row.type, trust + (", pinned" if row.pinned else ""), says)
+    for cells in rows:
         table.add_row(*(escape(printable(cell)) for cell in cells))
     Console().print(table)

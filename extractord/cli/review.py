@@ -11,6 +11,7 @@ import msgspec
 from cyclopts import App, Parameter
 
 from extractord.cli.attended import decider, unattended
+from extractord.cli.choosing import rows_of
 from extractord.cli.deciding import Waits, as_json, change_as_json, drafts, one_of, waiting, why
 from extractord.cli.deciding import accept as accept_it
 from extractord.cli.deciding import reject as reject_it
@@ -22,6 +23,7 @@ from extractord.core.versions import Held
 from extractord.edges.store import Store, standings
 from extractord.edges.store.roots import Roots
 from extractord.errors import ExtractordError, UsageError
+from extractord.recall.unopened import ENOUGH, unopened
 from extractord.storeroom import storeroom, to_stderr
 
 app = App(name="review", help="Walk through the facts that are held: accept, edit, reject, or decide later.")
@@ -50,14 +52,20 @@ def walk() -> int:
 @app.command(name="list")
 def list_(*, json: Json = False) -> None:
     """List what is held, and why; files that are withheld too."""
-    with _looked() as (_, _, held):
-        for each in held:
-            if json:
-                print(msgspec.json.encode(as_json(each)).decode())
-            else:
-                print(*_summary(each), sep="\n")
+    with looked_at(load_settings()) as (roots, names, ledger):
+        held = waiting(ledger, roots, names, to_stderr)
+        never = () if json else unopened(ledger.uses, rows_of(roots, names))
+    for each in held:
+        if json:
+            print(msgspec.json.encode(as_json(each)).decode())
+        else:
+            print(*_summary(each), sep="\n")
     if not held and not json:
         print("nothing is held")
+    surely = sum(one.sessions >= ENOUGH for one in never)
+    if surely:
+        command = "`extractord memories list --unused`"
+        print(f"no agent opened {surely} of the memories in {ENOUGH} sessions: {command}")
 
 
 @app.command(name="show")

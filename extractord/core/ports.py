@@ -564,6 +564,41 @@ class Surveys(Protocol):
         ...
 
 
+class Opened(Struct, frozen=True, kw_only=True):
+    """How often a memory was opened by watched agents."""
+
+    times: int
+    """Exchanges in which it was."""
+    sessions: int
+    last_at: datetime
+
+
+class Uses(Protocol):
+    """What agents opened of the memories, and in how many sessions they could have."""
+
+    def note(
+        self, slug: str, agent: str, session: str, exchange: str, places: Iterable[str], at: datetime
+    ) -> None:
+        """An exchange of a project was seen, and these memories, as `root/path`, were opened in it."""
+        ...
+
+    def opened(self, root: str) -> Mapping[str, Opened]:
+        """How often the memories of a root were opened, by path; those that never were are left out."""
+        ...
+
+    def since(self, root: str) -> Mapping[str, datetime]:
+        """When the ledger first knew the memories of a root, by path."""
+        ...
+
+    def chances(self, root: str) -> tuple[datetime, ...]:
+        """When each session that could have opened a root's memories was last seen, oldest first."""
+        ...
+
+    def forget(self, root: str, paths: Iterable[str]) -> None:
+        """Nothing is known any more of who opened these."""
+        ...
+
+
 class Home(Struct, frozen=True, kw_only=True):
     """A project as its sessions named it."""
 
@@ -644,6 +679,11 @@ class Ledger(Protocol):
     @property
     def surveys(self) -> Surveys:
         """What memories said when they were last read."""
+        ...
+
+    @property
+    def uses(self) -> Uses:
+        """What was opened."""
         ...
 
     @property

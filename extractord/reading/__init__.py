@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from extractord.core.cursor import Same, at_update, decode_cursor
 from extractord.core.exchanges import whole
 from extractord.core.gate import GateSettings
-from extractord.core.ports import Baseline, Ranges
+from extractord.core.ports import Baseline, Ranges, Uses
 from extractord.core.records import Window
 from extractord.core.transcripts.source import Container, Source
 from extractord.edges.tail import check
@@ -46,14 +46,15 @@ class Reading:
         copy_dir: str,
         headless: frozenset[str] = frozenset(),
         transaction: Callable[[], AbstractContextManager[None]] = nullcontext,
+        uses: Uses | None = None,
     ) -> None:
         """Begin cold.
 
         `settle_s` is the quiet that ends an exchange; `copy_dir` takes copies of databases;
-        `headless` names agents whose prompts come from a program.
+        `headless` names agents whose prompts come from a program; `uses` is told what was opened.
         """
         self._ranges = ranges
-        self._gating = Gating(ranges, resolve, settings)
+        self._gating = Gating(ranges, resolve, settings, uses)
         self._settle = timedelta(seconds=settle_s)
         self._copy_dir = copy_dir
         self._headless = headless

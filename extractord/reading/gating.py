@@ -7,9 +7,10 @@ from datetime import datetime
 
 from extractord.core.events import Oversized, Skipped
 from extractord.core.exchanges import Session, merged
-from extractord.core.gate import GateSettings, Run, Skip, gate, memory_writes
-from extractord.core.ports import Ranges
+from extractord.core.gate import GateSettings, Run, Skip, gate
+from extractord.core.ports import Ranges, Uses
 from extractord.core.records import Exchange, Project, Window
+from extractord.core.touches import Touches, placed, touches
 
 Resolve = Callable[[str, str, str], Project]
 """Given agent, session and directory, the project; of a session without a directory: the home."""
@@ -17,13 +18,18 @@ Come = Window | Skipped | Oversized
 """What comes of a touched transcript."""
 
 _CLOSED = ("closed", "baseline")
+_NOT_SEEN = ("excluded", "own_run", "already_seen")
+"""Of these nothing is kept, or another session has it."""
 
 
 class Gating:
     """Asks ledger, project and gate about exchanges, and remembers what was offered."""
 
-    def __init__(self, ranges: Ranges, resolve: Resolve, settings: GateSettings) -> None:
-        """Begin with nothing offered."""
+    def __init__(
+        self, ranges: Ranges, resolve: Resolve, settings: GateSettings, uses: Uses | None = None
+    ) -> None:
+        """Begin with nothing offered; `uses` is told which memories were opened."""
+        self._uses = uses
         self._ranges = ranges
         self._resolve = resolve
         self._settings = settings
@@ -59,8 +65,11 @@ class Gating:
         skipped: list[Come] = []
         reasons: dict[str, list[str]] = {}
         for exchange in waiting:
-            match gate(exchange, self._settings, seen):
+            touched = touches(exchange, self._settings.memory_roots, self._settings.home)
+            match gate(exchange, self._settings, seen, touched):
                 case Skip(reason):
+                    if reason not in _NOT_SEEN:
+                        self._note(exchange, touched, now)
                     reasons.setdefault(reason, []).append(exchange.key)
                     skipped.append(
                         Skipped(
@@ -70,11 +79,11 @@ class Gating:
                             exchange=exchange.key,
                             reason=reason,
                             entries=len(exchange.kept or exchange.entries),
-                            written=memory_writes(exchange, self._settings),
+                            written=touched.written,
                         )
                     )
                 case Run():
-                    project = self._resolve(agent, session, exchange.cwd or self._settings.home)
+                    project = self._note(exchange, touched, now)
                     projects[project.slug] = project
                     passed.setdefault(project.slug, []).append(exchange)
                     self._first.setdefault((agent, exchange.key), session)
@@ -92,6 +101,16 @@ class Gating:
                 for slug, project in self._offered.get((agent, session), {}).items()
             ),
         ]
+
+    def _note(self, exchange: Exchange, touched: Touches, now: datetime) -> Project:
+        """Tell which memories were opened; return the exchange's project."""
+        agent, session = exchange.agent, exchange.session
+        project = self._resolve(agent, session, exchange.cwd or self._settings.home)
+        if self._uses is not None:
+            opened = [placed(place, project) for place in touched.opened]
+            at = next((entry.time for entry in exchange.entries if entry.time is not None), now)
+            self._uses.note(project.slug, agent, session, exchange.key, opened, at)
+        return project
 
     def _seen(self, agent: str, session: str, waiting: Iterable[Exchange]) -> frozenset[str]:
         """Prompts that another session had first, by the ledger or by what was offered."""

@@ -6,8 +6,9 @@ import pytest
 
 from extractord.core.direct import may_spell, telling
 from extractord.core.exchanges import Session
-from extractord.core.gate import GateSettings, Run, Skip, gate, memory_writes
+from extractord.core.gate import GateSettings, Run, Skip, gate
 from extractord.core.records import Deferred, Entry, Exchange, Kept
+from extractord.core.touches import touches
 from extractord.core.transcripts import claude_code
 from extractord.core.transcripts.source import Opened
 
@@ -72,7 +73,7 @@ def test_a_deferred_write_below_the_root_is_seen_however_it_is_spelt(
     name: str, asked: dict[str, str], cwd: str
 ) -> None:
     found = exchange(name, asked, cwd=cwd)
-    assert memory_writes(found, SETTINGS) == ("user/a.md",)
+    assert touches(found, SETTINGS.memory_roots, SETTINGS.home).written == ("user/a.md",)
     assert gate(found, SETTINGS, frozenset()) == Skip("direct_write")
 
 

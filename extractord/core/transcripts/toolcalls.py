@@ -8,6 +8,7 @@ from typing import Literal, assert_never
 from msgspec import Struct
 
 from extractord.core.records import ToolCall
+from extractord.core.touches import is_read_tool
 from extractord.core.transcripts.recorded import absolute, patch_paths, shell_reads, shell_writes
 
 
@@ -20,11 +21,15 @@ class Takes(Struct, frozen=True):
     """The arguments that name the directory of a shell command."""
 
 
+_OURS = Takes("read", ("path",))
+"""Our server's tool, which every agent calls by another name."""
+
+
 def tool_call(
     ident: str, name: str, arguments: object, cwd: str | None, tools: Mapping[str, Takes]
 ) -> ToolCall:
     """Given a call as recorded, return it with the files that it names, absolute."""
-    takes = tools.get(name)
+    takes = tools.get(name) or (_OURS if is_read_tool(name) else None)
     if takes is None or not isinstance(arguments, dict):
         return ToolCall(id=ident, name=name)
     value = _first(arguments, takes.keys)

@@ -21,6 +21,7 @@ from extractord.edges.ledger.retention import Retention
 from extractord.edges.ledger.runs import Runs
 from extractord.edges.ledger.standing import Standing
 from extractord.edges.ledger.surveys import Surveys
+from extractord.edges.ledger.uses import Uses
 from extractord.edges.ledger.versions import Versions
 
 __all__ = ["Ledger"]
@@ -44,6 +45,7 @@ class Ledger:
         self.windows = Windows(connection)
         self.inbox = Inbox(connection)
         self.published = Published(connection)
+        self.uses = Uses(connection)
 
     @classmethod
     def open(cls, state_dir: Path, *, readonly: bool = False) -> Self:

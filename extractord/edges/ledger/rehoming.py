@@ -17,7 +17,7 @@ SCHEMA: tuple[str, ...] = (
     "CREATE TABLE moves(old TEXT PRIMARY KEY, new TEXT NOT NULL, project TEXT NOT NULL) WITHOUT ROWID",
 )
 
-_ROOTED = ("trust", "proofs", "history", "surveys", "texts")
+_ROOTED = ("trust", "proofs", "history", "surveys", "texts", "uses")
 
 
 @border
@@ -80,6 +80,10 @@ class Rehoming:
                 self._connection.execute(
                     "UPDATE held SET changes = ? WHERE id = ?", (msgspec.json.encode(moved).decode(), number)
                 )
+        self._connection.execute(
+            "UPDATE OR REPLACE chances SET slug = ? WHERE slug = ?",
+            (project.slug, old.removeprefix("projects/")),
+        )
         self._connection.execute(
             "UPDATE projects SET slug = ?, identity = ?, directory = ? WHERE slug = ?",
             (

@@ -21,6 +21,7 @@ from extractord.edges.ledger import (
     retention,
     runs,
     surveys,
+    uses,
     versions,
 )
 from extractord.edges.ledger.connection import BUSY_S, place, transaction, translated
@@ -37,6 +38,7 @@ STEPS: tuple[Step, ...] = (
     outbox.SCHEMA,
     currents.TURNS,
     fleet.SCHEMA,
+    uses.SCHEMA,
 )
 
 NAME = "ledger.db"

@@ -60,6 +60,7 @@ class Keeping:
             with store.ledger.transaction():
                 paths = self._versions.purge(root, path)
                 store.ledger.surveys.forget(root, paths)
+                store.ledger.uses.forget(root, paths)
                 places = [f"{root}/{each}" for each in paths]
                 store.ledger.audit.note("purge", self._by, {"paths": places}, store.clock())
 
