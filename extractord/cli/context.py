@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 import msgspec
 from cyclopts import Parameter
 
+from extractord.cli.hooking import answer
 from extractord.cli.looking import looked_at, project_of
 from extractord.config import load_settings
 from extractord.core.foreign import unobjectionable
@@ -35,7 +36,7 @@ def context(
     project
         A directory of the project; by default the current one.
     format
-        markdown: the block itself; hook: what a session-start hook answers with.
+        markdown: the block itself; hook: what an agent's hook answers with, never an error.
     agent
         Whose hook it is: its own form, and no more than it shows to its model.
     json
@@ -43,6 +44,22 @@ def context(
     """
     if agent and agent not in HOOKS:
         raise UsageError(f"no hook of {agent!r} is known: name one of {', '.join(HOOKS)}")
+    if format == "hook" and not json:
+        answer(agent, lambda: _told(project, agent, is_answer=True)[1])
+        return
+    slug, block = _told(project, agent)
+    if json:
+        said = {"project": slug, "text": block, "lines": block.count("\n"), "chars": len(block)}
+        print(msgspec.json.encode(said).decode())
+    else:
+        sys.stdout.write(block)
+
+
+def _told(project: Path | None, agent: str, *, is_answer: bool = False) -> tuple[str, str]:
+    """Return a project's slug, and the block in an agent's size, as its hook answers if that is wanted.
+
+    Raise what settings and roots do.
+    """
     hook = HOOKS.get(agent, ANY)
     settings = load_settings()
     found = project_of(settings, project)
@@ -50,11 +67,7 @@ def context(
     with looked_at(settings) as (roots, there, _):
         names = [root for root in wanted if root in there]
         block = within(hook, context_scopes(roots, names, settings.memory_dir, found.directory))
-    if json:
-        said = {"project": found.slug, "text": block, "lines": block.count("\n"), "chars": len(block)}
-        print(msgspec.json.encode(said).decode())
-    else:
-        sys.stdout.write(hook.answer(block) if format == "hook" and block else block)
+    return found.slug, hook.answer(block) if is_answer and block else block
 
 
 def context_scopes(roots: Roots, names: list[str], memory: Path, directory: str) -> tuple[Scope, ...]:

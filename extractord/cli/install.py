@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Iterable
@@ -28,6 +29,12 @@ from extractord.errors import InstallError, UsageError
 
 TARGETS = {
     "claude-code": "extractord.core.connecting.claude_code",
+    "codex": "extractord.core.connecting.codex",
+    "gemini-cli": "extractord.core.connecting.gemini_cli",
+    "qwen-code": "extractord.core.connecting.qwen_code",
+    "opencode": "extractord.core.connecting.opencode",
+    "pi": "extractord.core.connecting.pi",
+    "agents-md": "extractord.core.connecting.agents_md",
     "systemd": "extractord.core.connecting.systemd",
     "launchd": "extractord.core.connecting.launchd",
 }
@@ -73,9 +80,13 @@ def install(
         asked = Asked(is_system=system, account=account, key_file=key_file, may_ask=not (yes or dry_run))
         ground = replace_ground(ground, unit=unit_of(target, settings, asked))
     receipts = Receipts(settings.state_dir, target)
-    plan = put_in(found.additions(ground), receipts.rows())
+    additions = found.additions(ground)
+    if mcp and all(addition.key != "mcp" for addition in additions):
+        raise UsageError(f"{target} has no place for a server: leave --mcp out")
+    plan = put_in(additions, receipts.rows())
     commands = found.afterwards(ground)
-    _show(plan, (), commands if plan.changed else (), found.notes(ground))
+    own = (f"Its own memory: it {found.own_memory}.",) if found.own_memory else ()
+    _show(plan, (), commands if plan.changed else (), (*found.notes(ground), *own))
     if not plan.changed:
         print(f"{target} has it already: nothing to change")
         return
@@ -92,7 +103,7 @@ def uninstall(
 ) -> None:
     """Take out of an agent's files, or the machine's units, what `install` put there, and nothing else."""
     settings = load_settings()
-    found, ground = target_of(target), ground_of(project, mcp=True)
+    found, ground = target_of(target), ground_of(project, taking_out=True)
     receipts = Receipts(settings.state_dir, target)
     rows = receipts.rows()
     if target in UNITS:
@@ -151,13 +162,19 @@ def target_of(name: str) -> Target:
     return found
 
 
-def ground_of(project: Path | None, *, mcp: bool) -> Ground:
+def ground_of(project: Path | None, *, mcp: bool = False, taking_out: bool = False) -> Ground:
     """Given a project or none, return what a target is planned on. Raise UsageError for no directory."""
-    place = str(project.expanduser().absolute()) if project else ""
-    if place and not Path(place).is_dir():
+    place = (project or Path.cwd()).expanduser().absolute()
+    if not place.is_dir():
         raise UsageError(f"{place} is no directory: name that of a project")
     return Ground(
-        around=Surroundings(*platform_surroundings()), command=_command(), read=read, project=place, mcp=mcp
+        around=Surroundings(*platform_surroundings()),
+        command=_command(),
+        read=read,
+        real=os.path.realpath,
+        project=str(place),
+        mcp=mcp or taking_out,
+        taking_out=taking_out,
     )
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from msgspec.structs import replace
 
-from extractord.core.connecting.target import Addition, Receipt, Trace
+from extractord.core.connecting.target import Addition, Receipt
 from extractord.edges.personal import read
 from extractord.errors import InstallError
 
@@ -38,13 +39,15 @@ def put_in(additions: Iterable[Addition], receipts: Iterable[Receipt]) -> Plan:
     for addition in additions:
         at = (addition.key, addition.path)
         text, known = plan.text(addition.path), plan.receipts.get(at)
-        existed = text is not None if known is None else known.existed
-        without = _without(addition, addition.path, text, known)
-        try:
-            plan.then[addition.path], trace = addition.added(without)
-        except InstallError as error:
-            raise InstallError(f"{addition.path}: {error}") from error
-        kept = known or Receipt(key=addition.key, path=addition.path, existed=existed)
+        kept = known or Receipt(
+            key=addition.key, path=addition.path, existed=plan.now[addition.path] is not None
+        )
+        with _of(addition.path):
+            if text is not None and addition.holds(text):
+                trace = kept.trace
+            else:
+                without = _without(addition, addition.path, text, known)
+                plan.then[addition.path], trace = addition.added(without)
         plan.receipts[at] = replace(kept, trace=trace)
     return plan
 
@@ -66,9 +69,16 @@ def _without(addition: Addition, path: str, text: str | None, receipt: Receipt |
     """A file's text without an addition; a file that was there before us stays one."""
     if text is None:
         return None
-    trace: Trace = receipt.trace if receipt else ()
-    try:
-        left = addition.removed(text, trace)
-    except InstallError as error:
-        raise InstallError(f"{path}: {error}") from error
+    with _of(path):
+        left = addition.removed(text, receipt.trace if receipt else ())
     return "" if left is None and receipt is not None and receipt.existed else left
+
+
+@contextmanager
+def _of(path: str) -> Iterator[None]:
+    """Say of which file it is that something cannot be understood."""
+    try:
+        yield
+    except InstallError as error:
+        said = str(error)
+        raise InstallError(said if said.startswith(path) else f"{path}: {said}") from error

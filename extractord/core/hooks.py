@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 
 import msgspec
 
@@ -23,8 +24,8 @@ class Hook:
     """How the agent counts."""
 
 
-def _additional_context(block: str) -> str:
-    told = {"hookSpecificOutput": {"hookEventName": "SessionStart", "additionalContext": block}}
+def _additional_context(block: str, event: str = "SessionStart") -> str:
+    told = {"hookSpecificOutput": {"hookEventName": event, "additionalContext": block}}
     return msgspec.json.encode(told).decode() + "\n"
 
 
@@ -42,7 +43,8 @@ HOOKS: Mapping[str, Hook] = {
     # Codex cuts the middle out of more than 2,500 tokens, which are four bytes to it.
     "codex": Hook(answer=_additional_context, limit=9_800, size=_bytes),
     "gemini-cli": Hook(answer=_additional_context),
-    "qwen-code": Hook(answer=_additional_context),
+    # Qwen Code drops what a hook says at a session's start: the first prompt's is answered.
+    "qwen-code": Hook(answer=partial(_additional_context, event="UserPromptSubmit")),
     # A plugin of theirs starts the command and hands on what it prints.
     "opencode": Hook(answer=_as_it_is),
     "pi": Hook(answer=_as_it_is),

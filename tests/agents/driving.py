@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-PATIENCE_S = 60
+PATIENCE_S = 180
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +87,9 @@ class Where:
 
 
 def _written(path: Path, settings: object) -> None:
+    """Write settings that are not there yet: agents, and whoever adds to them, write there too."""
+    if path.exists():
+        return
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(settings if isinstance(settings, str) else json.dumps(settings))
 
@@ -99,8 +102,7 @@ def _claude_code(home: Path, url: str) -> Mapping[str, str]:
         "customApiKeyResponses": {"approved": ["none"]},
         "projects": {str(home / "shop"): seen},
     }
-    if not (home / ".claude.json").exists():  # it writes there itself
-        _written(home / ".claude.json", settings)
+    _written(home / ".claude.json", settings)
     return {
         "ANTHROPIC_BASE_URL": url,
         "ANTHROPIC_API_KEY": "none",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
 
 from agents.dialects import Anthropic, Asked, Call, ChatCompletions, Dialect, Gemini, Json, Responses, Said
 from aiohttp import web
@@ -56,6 +56,8 @@ class Model:
     def __init__(self) -> None:
         self.url = ""
         self.asked: list[Asked] = []
+        self.bodies: list[str] = []
+        """Each request whole, its texts as they are read."""
         self.unknown: list[str] = []
 
     async def answer(self, request: web.Request) -> web.StreamResponse:
@@ -71,10 +73,19 @@ class Model:
             return web.json_response({"error": {"message": "not here", "type": "not_found"}}, status=404)
         asked = dialect.asked(body)
         self.asked.append(asked)
+        self.bodies.append("\n".join(_words(body)))
         whole = dialect.answer(scripted(asked), body.get("model", "stand-in"))
         if body.get("stream") or path.endswith(":streamGenerateContent"):
             return await _streamed(request, dialect, whole)
         return web.json_response(whole)
+
+
+def _words(body: object) -> Iterator[str]:
+    """Every text in a request, as a model reads it."""
+    if isinstance(body, str):
+        yield body
+    for part in body.values() if isinstance(body, dict) else body if isinstance(body, list) else ():
+        yield from _words(part)
 
 
 def _dialect(path: str) -> Dialect | None:

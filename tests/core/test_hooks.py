@@ -12,13 +12,19 @@ def scope(lines: int, words: str = "as long as a hook is, or longer") -> Scope:
     return Scope("About the person", "/memory/user", index, {f"fact-{n}.md": n for n in range(lines)})
 
 
-@pytest.mark.parametrize("agent", ["claude-code", "codex", "gemini-cli", "qwen-code"])
+@pytest.mark.parametrize("agent", ["claude-code", "codex", "gemini-cli"])
 def test_most_agents_are_answered_with_additional_context(agent: str) -> None:
     said = HOOKS[agent].answer("block\n")
     assert json.loads(said) == {
         "hookSpecificOutput": {"hookEventName": "SessionStart", "additionalContext": "block\n"}
     }
     assert ANY.answer("block\n") == said
+
+
+def test_qwen_code_is_answered_when_it_asks_for_the_prompt() -> None:
+    assert json.loads(HOOKS["qwen-code"].answer("block\n")) == {
+        "hookSpecificOutput": {"hookEventName": "UserPromptSubmit", "additionalContext": "block\n"}
+    }
 
 
 @pytest.mark.parametrize("agent", ["opencode", "pi"])

@@ -91,6 +91,20 @@ def test_what_a_person_changed_meanwhile_stays(person: Person, settings: Path) -
     assert settings.read_text() == SETTINGS.replace('"dark"', '"light" /* softer */')
 
 
+def test_what_an_agent_wrote_anew_round_it_counts_as_installed(person: Person, settings: Path) -> None:
+    settings.write_text("{}")
+    person.types("install", "claude-code", "--yes")
+    settings.write_text(json.dumps({**json.loads(settings.read_text()), "model": "opus"}))
+    anew = settings.read_text()
+    assert "nothing to change" in person.types("install", "claude-code", "--yes").stdout
+    assert settings.read_text() == anew
+    settings.write_text(anew.replace("/extractord", "/elsewhere/extractord"))
+    assert person.types("install", "claude-code", "--yes").returncode == 0
+    assert "/elsewhere" not in settings.read_text()
+    person.types("uninstall", "claude-code", "--yes")
+    assert settings.read_text() == '{"model": "opus"}'
+
+
 def test_a_link_stays_a_link_and_its_target_is_changed(person: Person, settings: Path) -> None:
     dotfiles = person.home / "dotfiles/claude.json"
     dotfiles.parent.mkdir()
@@ -155,3 +169,88 @@ def test_a_person_is_asked(person: Person, settings: Path, answer: str, is_done:
     assert code == 0
     assert '+    "SessionStart": [' in screen
     assert (settings.read_text() != SETTINGS) is is_done
+
+
+AGENTS = {
+    "claude-code": ".claude/settings.json",
+    "codex": ".codex/config.toml",
+    "gemini-cli": ".gemini/settings.json",
+    "qwen-code": ".qwen/settings.json",
+    "opencode": ".config/opencode/plugin/extractord.js",
+    "pi": ".pi/agent/extensions/extractord.js",
+    "agents-md": "shop/AGENTS.md",
+}
+BEFORE = {".json": SETTINGS, ".toml": '# mine\nmodel = "o9"', ".md": "# Rules\r\nBe kind.\r\n"}
+WITH_SERVERS = {
+    "claude-code": ".claude.json",
+    "codex": ".codex/config.toml",
+    "gemini-cli": ".gemini/settings.json",
+    "qwen-code": ".qwen/settings.json",
+    "opencode": ".config/opencode/opencode.json",
+}
+
+
+@pytest.mark.parametrize("name", AGENTS)
+@pytest.mark.parametrize("exists", [True, False])
+def test_every_agent_is_as_it_was_after_both(person: Person, name: str, exists: bool) -> None:
+    path = person.home / AGENTS[name]
+    if exists and path.suffix in BEFORE:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(BEFORE[path.suffix].encode())
+    before = tree(person.home)
+    assert person.types("install", name, "--yes", cwd=person.shop).returncode == 0
+    assert "extractord" in path.read_text()
+    once = tree(person.home)
+    assert "nothing to change" in person.types("install", name, "--yes", cwd=person.shop).stdout
+    assert tree(person.home) == once
+    assert person.types("uninstall", name, "--yes", cwd=person.shop).returncode == 0
+    assert tree(person.home) == before
+
+
+@pytest.mark.parametrize(("name", "file"), WITH_SERVERS.items())
+def test_the_server_goes_where_the_agent_looks_and_out_again(person: Person, name: str, file: str) -> None:
+    before = tree(person.home)
+    assert person.types("install", name, "--yes").returncode == 0
+    without = tree(person.home)
+    assert person.types("install", name, "--mcp", "--yes").returncode == 0
+    text = (person.home / file).read_text()
+    assert text.count('"mcp"') >= 1
+    assert tree(person.home) != without
+    assert person.types("uninstall", name, "--yes").returncode == 0
+    assert tree(person.home) == before
+
+
+def test_where_there_is_no_place_for_a_server_it_says_so(person: Person) -> None:
+    told = person.types("install", "pi", "--mcp", "--yes")
+    assert (told.returncode, "leave --mcp out" in told.stderr) == (2, True)
+    assert not (person.home / ".pi").exists()
+
+
+def test_somebody_elses_plugin_of_that_name_is_left(person: Person) -> None:
+    path = person.home / AGENTS["pi"]
+    path.parent.mkdir(parents=True)
+    path.write_text("export default () => {};\n")
+    for command in ("install", "uninstall"):
+        person.types(command, "pi", "--yes")
+        assert path.read_text() == "export default () => {};\n"
+
+
+def test_of_two_projects_one_is_taken_out(person: Person) -> None:
+    other = person.home / "other"
+    other.mkdir()
+    (other / "CLAUDE.md").write_text("# Rules\n")
+    for folder in (person.shop, other):
+        assert person.types("install", "agents-md", "--project", str(folder), "--yes").returncode == 0
+    assert not (other / "AGENTS.md").exists()
+    assert person.types("uninstall", "agents-md", "--project", str(other), "--yes").returncode == 0
+    assert (other / "CLAUDE.md").read_text() == "# Rules\n"
+    assert "extractord context" in (person.shop / "AGENTS.md").read_text()
+    assert person.types("uninstall", "agents-md", "--project", str(person.shop), "--yes").returncode == 0
+    assert not (person.shop / "AGENTS.md").exists()
+
+
+def test_an_agent_whose_hooks_are_turned_off_is_said_to_run_none(person: Person, settings: Path) -> None:
+    settings.write_text('{"disableAllHooks": true}')
+    assert "Claude Code runs no hook until that is changed" in person.types(
+        "install", "claude-code", "--yes"
+    ).stdout.replace("\n", " ")

@@ -85,8 +85,16 @@ def hooks(patient: Patient) -> Iterator[Finding]:
             yield warn(f"{name} is used, and is not given the memories", f"`extractord install {name}`")
         elif rows:
             has_mcp = any(row.key == "mcp" for row in rows)
+            projects = {Path(row.path).parent for row in rows} if name == "agents-md" else {None}
             try:
-                changed = put_in(target_of(name).additions(ground_of(None, mcp=has_mcp)), rows).changed
+                changed = [
+                    path
+                    for project in projects
+                    if project is None or project.is_dir()
+                    for path in put_in(
+                        target_of(name).additions(ground_of(project, mcp=has_mcp)), rows
+                    ).changed
+                ]
             except InstallError as error:
                 yield fail(f"{name}: {error}", "mend the file")
                 continue

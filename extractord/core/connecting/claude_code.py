@@ -1,28 +1,31 @@
-"""Claude Code: a hook in its user settings, and a server among those of the person."""
+"""Claude Code: a hook in its user settings, and a server among the person's own."""
 
 from __future__ import annotations
 
-from extractord.core.connecting.hooks import hook_command, session_start
-from extractord.core.connecting.target import Addition, Ground, Target
+from extractord.core.connecting.settled import settled
+from extractord.core.connecting.target import Ground
 from extractord.core.transcripts.claude_code import home_of
+from extractord.core.transcripts.claude_session import AGENT
 
-NAME = "claude-code"
 _PATIENCE_S = 10
-_OWN_MEMORY = (
-    "Claude Code's own memory goes on beside this: it writes to projects/*/memory in its folder and reads "
-    'that back. To have one memory only, set "autoMemoryEnabled": false in settings.json, or switch it off '
-    "with /memory."
-)
 
 
-def _additions(ground: Ground) -> tuple[Addition, ...]:
-    handler = {"type": "command", "command": hook_command(ground, NAME), "timeout": _PATIENCE_S}
-    return (session_start(f"{home_of(ground.around)}/settings.json", NAME, handler),)
+def _servers(ground: Ground) -> str:
+    old = f"{home_of(ground.around)}/.config.json"
+    if ground.read(old) is not None:
+        return old
+    return f"{ground.around.env.get('CLAUDE_CONFIG_DIR') or ground.around.home}/.claude.json"
 
 
-TARGET = Target(
-    name=NAME,
-    purpose="Claude Code is given the memories when a session begins",
-    additions=_additions,
-    notes=lambda _ground: (_OWN_MEMORY,),
+TARGET = settled(
+    AGENT,
+    "Claude Code",
+    settings=lambda ground: f"{home_of(ground.around)}/settings.json",
+    servers=_servers,
+    handler={"timeout": _PATIENCE_S},
+    switch=(("disableAllHooks",), True),
+    own_memory=(
+        "writes notes of its own to `projects/*/memory` in its folder and reads them back; to have one "
+        'memory only, set `"autoMemoryEnabled": false` in `settings.json`, or use `/memory`'
+    ),
 )

@@ -3,40 +3,58 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Mapping
 from typing import Any
 
 from extractord.core.connecting import jsonc
+from extractord.core.connecting.jsontext import Place
 from extractord.core.connecting.target import Addition, Ground, Trace
 
-GROUPS = ("hooks", "SessionStart", -1)
-_HANDLERS = (*GROUPS, "hooks", -1)
+SESSION_START = "SessionStart"
+
+
+def groups_of(event: str) -> Place:
+    """Where the groups of an event's hooks are in JSON settings."""
+    return ("hooks", event, -1)
 
 
 def hook_command(ground: Ground, agent: str) -> str:
     """Return the command that an agent's hook runs, for a shell."""
-    return f"{shlex.join(ground.command)} {_tail(agent)}"
+    return shlex.join([*ground.command, *hook_words(agent)])
 
 
-def session_start(path: str, agent: str, handler: dict[str, Any]) -> Addition:
+def hook_words(agent: str) -> tuple[str, ...]:
+    """Return the words behind the program's own by which an agent's memories are asked for."""
+    return ("context", "--format", "hook", "--agent", agent)
+
+
+def is_hook_of_ours(value: object, agent: str) -> bool:
+    """True for a handler that runs our command, wherever that was installed."""
+    return isinstance(value, Mapping) and str(value.get("command", "")).endswith(
+        shlex.join(hook_words(agent))
+    )
+
+
+def hook(path: str, agent: str, handler: Mapping[str, Any], event: str = SESSION_START) -> Addition:
     """Given the handler's own object, return its addition to the settings at `path`."""
-    tail = _tail(agent)
+    groups = groups_of(event)
+    handlers: Place = (*groups, "hooks", -1)
 
     def is_ours(value: object) -> bool:
-        return isinstance(value, dict) and str(value.get("command", "")).endswith(tail)
+        return is_hook_of_ours(value, agent)
 
     def is_group_of_ours(value: object) -> bool:
-        handlers = value.get("hooks") if isinstance(value, dict) else None
-        return isinstance(handlers, list) and bool(handlers) and all(map(is_ours, handlers))
+        inner = value.get("hooks") if isinstance(value, dict) else None
+        return isinstance(inner, list) and bool(inner) and all(map(is_ours, inner))
 
     def added(text: str | None) -> tuple[str, Trace]:
-        return jsonc.added(text, GROUPS, {"hooks": [handler]})
+        return jsonc.added(text, groups, {"hooks": [handler]})
 
     def removed(text: str, trace: Trace) -> str | None:
-        left = jsonc.removed(text, GROUPS, is_group_of_ours, trace)
-        return left and jsonc.removed(left, _HANDLERS, is_ours, (str(len(_HANDLERS)), ""))
+        left = jsonc.removed(text, groups, is_group_of_ours, trace)
+        return left and jsonc.removed(left, handlers, is_ours, (str(len(handlers)), ""))
 
-    return Addition(key="hook", path=path, added=added, removed=removed)
+    def holds(text: str) -> bool:
+        return [each for each in jsonc.values(text, handlers) if is_ours(each)] == [handler]
 
-
-def _tail(agent: str) -> str:
-    return f"context --format hook --agent {agent}"
+    return Addition(key="hook", path=path, added=added, removed=removed, holds=holds)

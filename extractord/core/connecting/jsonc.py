@@ -131,7 +131,8 @@ def _cut(text: str, node: Node, nth: int, was: str) -> str:
     if nth and item.comma is None:  # the comma before it was there for its sake
         comma = node.items[nth - 1].comma or 0
         return text[:comma] + text[comma + 1 : start] + text[end:]
-    return text[:start] + text[end:]
+    rest = text[end:]
+    return text[:start] + (rest.lstrip(" \t") if nth == 0 and start == item.start else rest)
 
 
 def _is_bare(text: str, node: Node) -> bool:

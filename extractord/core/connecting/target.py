@@ -24,12 +24,16 @@ class Ground:
     """How extractord is started: absolute, whatever PATH says."""
     read: Callable[[str], str | None]
     """A file's text; None where there is none."""
-    project: str = ""
-    """The directory of the project that is meant, absolute; empty where none is."""
+    real: Callable[[str], str]
+    """A path with its links followed."""
+    project: str
+    """The directory of the project that is meant, absolute."""
     mcp: bool = False
     """Register the server of the memories too."""
     unit: Unit | None = None
     """What was found out for a unit of the daemon; None for a target that is none."""
+    taking_out: bool = False
+    """Everything that may ever have been added is meant."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +43,7 @@ class Addition:
     `added` is given the file's text without the addition, None where there is no file, and
     returns it with the addition and the trace. `removed` is given a text and a trace, empty where
     it is lost, and returns it without the addition, None where nothing is left; a text that does
-    not have the addition comes back as it is. Both raise InstallError where a text cannot be
+    not have the addition comes back as it is. All raise InstallError where a text cannot be
     understood; whoever calls them says which file it is.
     """
 
@@ -48,11 +52,13 @@ class Addition:
     path: str
     added: Callable[[str | None], tuple[str, Trace]]
     removed: Callable[[str, Trace], str | None]
+    holds: Callable[[str], bool]
+    """True for a text that has it, once and as it would be written now, wherever that stands."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """What `install NAME` does. `uninstall NAME` asks with everything on, for each addition that can be."""
+    """What `install NAME` does and `uninstall NAME` takes back."""
 
     name: str
     purpose: str
@@ -60,6 +66,8 @@ class Target:
     additions: Callable[[Ground], tuple[Addition, ...]]
     notes: Callable[[Ground], tuple[str, ...]] = lambda _ground: ()
     """What a person is told beside the change."""
+    own_memory: str = ""
+    """What an agent's own memory does meanwhile and how to turn it off, in Markdown: "it …"."""
     afterwards: Callable[[Ground], tuple[tuple[str, ...], ...]] = lambda _ground: ()
     """Commands that are shown with the change, and run when it is written."""
     beforehand: Callable[[Ground], tuple[tuple[str, ...], ...]] = lambda _ground: ()
@@ -98,4 +106,4 @@ def own_file(key: str, path: str, text: str, mark: str) -> Addition:
     def removed(now: str, _trace: Trace) -> str | None:
         return None if mark in now else now
 
-    return Addition(key=key, path=path, added=added, removed=removed)
+    return Addition(key=key, path=path, added=added, removed=removed, holds=text.__eq__)

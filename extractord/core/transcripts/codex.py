@@ -14,8 +14,13 @@ _ROLLOUT = re.compile(r"(?:^|/)rollout-[^/]*\.(?:jsonl|jsonl\.zst|json)$")
 _META = re.compile(rb'"type"\s*:\s*"session_meta"')
 
 
+def home_of(around: Surroundings) -> str:
+    """Where its own files are."""
+    return (around.env.get("CODEX_HOME") or f"{around.home}/.codex").rstrip("/")
+
+
 def _roots(around: Surroundings) -> tuple[str, ...]:
-    home = (around.env.get("CODEX_HOME") or f"{around.home}/.codex").rstrip("/")
+    home = home_of(around)
     return (f"{home}/sessions", f"{home}/archived_sessions")
 
 

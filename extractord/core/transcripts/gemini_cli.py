@@ -234,9 +234,16 @@ class GeminiReader:
         )
 
 
+AGENT = "gemini-cli"
+
+
+def home_of(around: Surroundings) -> str:
+    """Where its own files are: `.gemini` in `GEMINI_CLI_HOME`, else in the home."""
+    return f"{around.env.get('GEMINI_CLI_HOME') or around.home}/.gemini"
+
+
 def _roots(around: Surroundings) -> tuple[str, ...]:
-    """`.gemini/tmp` in `GEMINI_CLI_HOME`, else in the home."""
-    return (f"{around.env.get('GEMINI_CLI_HOME') or around.home}/.gemini/tmp",)
+    return (f"{home_of(around)}/tmp",)  # noqa: S108 - a folder of the agent's
 
 
 _BELONGS = re.compile(r"[^/]+/chats/(?:session-[^/]+\.jsonl?|[^/]+/[^/]+\.jsonl)")
@@ -259,7 +266,7 @@ def _family(name: str) -> str | None:
 
 
 SOURCE = Source(
-    agent="gemini-cli",
+    agent=AGENT,
     roots=_roots,
     belongs=lambda path: _BELONGS.fullmatch(path) is not None,
     container=container,

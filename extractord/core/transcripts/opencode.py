@@ -125,7 +125,7 @@ class OpencodeReader:
         active = not self._reverted(row.id)
         entry = Entry(
             id=row.id,
-            agent="opencode",
+            agent=AGENT,
             session=self.session or "",
             role=Role.CONTEXT,
             origin=Origin.SYNTHETIC,
@@ -232,6 +232,9 @@ def unquoted(text: str) -> str:
     return match[1].replace('\\"', '"') if match else text
 
 
+AGENT = "opencode"
+
+
 def _roots(around: Surroundings) -> tuple[str, ...]:
     """`opencode` in `XDG_DATA_HOME`, on every platform, and the folder of `OPENCODE_DB`."""
     base = around.env.get("XDG_DATA_HOME") or f"{around.home}/.local/share"
@@ -250,7 +253,7 @@ def _claims(path: str, head: bytes) -> bool:
 
 
 SOURCE = Source(
-    agent="opencode",
+    agent=AGENT,
     roots=_roots,
     belongs=lambda path: _BELONGS.fullmatch(path) is not None,
     container=lambda path: Container.DOCUMENT if path.endswith(".json") else Container.ROWS,

@@ -237,12 +237,22 @@ def _calls(content: str | list[_Part] | None) -> list[_Part]:
     return [part for part in content if part.type == "toolCall"] if isinstance(content, list) else []
 
 
+def home_of(around: Surroundings) -> str:
+    """Where its own files are."""
+    return _absolute(around.env.get("PI_CODING_AGENT_DIR") or "~/.pi/agent", around)
+
+
 def _roots(around: Surroundings) -> tuple[str, ...]:
-    """`PI_CODING_AGENT_SESSION_DIR`, else `sessions` in `PI_CODING_AGENT_DIR`; and those of OMP."""
+    """`PI_CODING_AGENT_SESSION_DIR`, else `sessions` in its home; and those of OMP."""
     flat = around.env.get("PI_CODING_AGENT_SESSION_DIR")
-    base = around.env.get("PI_CODING_AGENT_DIR") or "~/.pi/agent"
-    roots = (flat or f"{base}/sessions", "~/.omp/agent/sessions")
-    return tuple(around.home + root[1:] if root.startswith("~/") else root for root in roots)
+    return (
+        _absolute(flat, around) if flat else f"{home_of(around)}/sessions",
+        _absolute("~/.omp/agent/sessions", around),
+    )
+
+
+def _absolute(place: str, around: Surroundings) -> str:
+    return (around.home + place[1:] if place.startswith("~/") else place).rstrip("/")
 
 
 def _claims(_path: str, head: bytes) -> bool:

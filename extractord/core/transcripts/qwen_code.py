@@ -188,7 +188,7 @@ class QwenReader:
             origin = Origin.SUBAGENT
         return Entry(
             id=line.uuid or "",
-            agent="qwen-code",
+            agent=AGENT,
             session=self.session or self._name,
             role=role,
             origin=origin,
@@ -211,11 +211,23 @@ def _reader(opened: Opened) -> Reader:
     return QwenReader(opened)
 
 
+AGENT = "qwen-code"
+
+
+def home_of(around: Surroundings) -> str:
+    """Where its settings are, and its sessions unless `QWEN_RUNTIME_DIR` says otherwise."""
+    return _absolute(around.env.get("QWEN_HOME") or "~/.qwen", around)
+
+
 def _roots(around: Surroundings) -> tuple[str, ...]:
-    """`projects`, and `tmp` for the old chats, in `QWEN_RUNTIME_DIR` or `~/.qwen`."""
-    base = around.env.get("QWEN_RUNTIME_DIR") or "~/.qwen"
-    base = around.home + base[1:] if base.startswith("~/") else base
+    """`projects`, and `tmp` for the old chats."""
+    runtime = around.env.get("QWEN_RUNTIME_DIR")
+    base = _absolute(runtime, around) if runtime else home_of(around)
     return (f"{base}/projects", f"{base}/tmp")  # noqa: S108 - a folder of the agent's
+
+
+def _absolute(place: str, around: Surroundings) -> str:
+    return (around.home + place[1:] if place.startswith("~/") else place).rstrip("/")
 
 
 _BELONGS = re.compile(r"[^/]+/chats/(?:[^/]+\.jsonl|session-[^/]+\.json)")
@@ -234,7 +246,7 @@ def _claims(path: str, head: bytes) -> bool:
 
 
 SOURCE = Source(
-    agent="qwen-code",
+    agent=AGENT,
     roots=_roots,
     belongs=lambda path: _BELONGS.fullmatch(path) is not None,
     container=container,

@@ -1,0 +1,32 @@
+"""Qwen Code: a hook in its user settings, and a server there.
+
+It runs hooks at a session's start and drops what they say; so ours is asked with the prompts, and
+answers the first.
+"""
+
+from __future__ import annotations
+
+from extractord.core.connecting.settled import settled
+from extractord.core.connecting.target import Ground
+from extractord.core.transcripts.qwen_code import AGENT, home_of
+
+_PATIENCE_MS = 10_000
+
+
+def _settings(ground: Ground) -> str:
+    return f"{home_of(ground.around)}/settings.json"
+
+
+TARGET = settled(
+    AGENT,
+    "Qwen Code",
+    settings=_settings,
+    servers=_settings,
+    handler={"name": "extractord", "timeout": _PATIENCE_MS},
+    event="UserPromptSubmit",
+    switch=(("disableAllHooks",), True),
+    own_memory=(
+        "extracts memories of its own in the background and reads them back; to have one memory only, set "
+        '`"memory": {"enableManagedAutoMemory": false}` in `settings.json`'
+    ),
+)
