@@ -101,13 +101,14 @@ async def opened(
         processes = Processes([*OURSELVES, "_processes", settings.confinement])
         stack.callback(processes.stop)
         processes.start()
-        confined(
+        own = confined(
             settings,
             Path(tmp),
             [*writable, settings.memory_dir, settings.state_dir],
             broker_port=broker.port if broker and serving else None,
         )
-        writer = Writer(partial(another_store, settings, state))  # its thread is bound by that too
+        ledger.confined(own)
+        writer = Writer(partial(another_store, settings, state, confinement=own))  # bound by that too
         stack.push_async_callback(writer.close)
         redaction = Redaction()
         stack.push_async_callback(redaction.close)

@@ -19,7 +19,7 @@ from extractord.edges.ledger import Ledger
 from extractord.edges.state import State, daemon_of
 from extractord.edges.store import Store
 from extractord.edges.store.lock import locked
-from extractord.errors import ConfinementError, DamagedLedgerError, LedgerError
+from extractord.errors import ConfigError, ConfinementError, DamagedLedgerError, LedgerError, StoreError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,14 +43,14 @@ def to_stderr(warning: str) -> None:
 
 def confined(
     settings: Settings, beside: Path, writable: Sequence[Path], *, broker_port: int | None = None
-) -> None:
+) -> str:
     """Leave this process to write below these folders alone, and no network but the broker's; try the first.
 
-    `beside` is a folder that the person may write in; the last of the folders is tried. Raise
-    ConfinementError where that does not hold and the settings require it.
+    Return the level reached. `beside` is a folder that the person may write in; the last of the
+    folders is tried. Raise ConfinementError where that does not hold and the settings require it.
     """
     if settings.confinement == "off":
-        return
+        return "none"
     level = confine_daemon(writable, broker_port=broker_port)
     wrong = what_daemon_can(writable[-1], beside)
     if settings.confinement == "required" and not is_enough(level, wrong):
@@ -59,6 +59,7 @@ def confined(
             f"this process cannot be confined here (reached: {level}; {could}): "
             'set confinement = "best-effort" to run all the same'
         )
+    return level
 
 
 @contextmanager
@@ -80,7 +81,7 @@ def storeroom(
         state = stack.enter_context(State.open(settings.state_dir))
         if serving:
             state.lock()
-        Folder.create(settings.memory_dir, home).close()
+        _require_memory(settings.memory_dir, home)
         state.claim_memory(settings.memory_dir)
         ledger, aside = _ledger(settings, thorough=serving)
         stack.callback(ledger.close)
@@ -97,11 +98,27 @@ def storeroom(
 
 
 @contextmanager
-def another_store(settings: Settings, state: State, clock: Callable[[], datetime] = now) -> Iterator[Store]:
-    """The store once more, over a connection of its own: for the thread that asks."""
+def another_store(
+    settings: Settings, state: State, clock: Callable[[], datetime] = now, *, confinement: str = "none"
+) -> Iterator[Store]:
+    """The store once more, over a connection of its own: for the thread that asks.
+
+    `confinement` is what this process gave up, for the audit.
+    """
     with ExitStack() as stack:
         ledger = stack.enter_context(Ledger.open(settings.state_dir))
+        ledger.confined(confinement)
         yield _store(settings, state, ledger, Path(platform_surroundings()[1]), stack, clock)
+
+
+def _require_memory(memory: Path, home: Path) -> None:
+    """Make the memory directory where it lacks. Raise ConfigError where it may not be one."""
+    try:
+        Folder.create(memory, home).close()
+    except StoreError as error:
+        raise ConfigError(
+            f"{error} (`memory.dir` or EXTRACTORD_DATA_DIR says where memories live)"
+        ) from error
 
 
 def _ledger(settings: Settings, *, thorough: bool) -> tuple[Ledger, Path | None]:

@@ -33,7 +33,10 @@ COMMANDS = {
     "mcp": ("mcp:mcp", "The memories for agents that speak the Model Context Protocol."),
     "entries": ("entries:entries", "What the daemon sees in a transcript or a folder of them."),
     "judge": ("judge:judge", "Ask the policy about a request; nothing is changed."),
-    "audit": ("audit:app", "Every request that was refused, every commit, and whether the chain holds."),
+    "audit": (
+        "audit:app",
+        "What was asked and answered, every commit and decision, and whether the chain holds.",
+    ),
     "project": ("projects:app", "Which projects there are; move, exclude or adopt one."),
     "config": ("settings:app", "What is set, whether it can be used, what could be set."),
     "install": (

@@ -25,7 +25,7 @@ def show(
     limit: Annotated[int, Parameter(help="How many, newest first.")] = 50,
     json: Json = False,
 ) -> None:
-    """Show the newest rows: requests that were refused, commits, reviews, undos."""
+    """Show the newest rows: requests and their verdicts, commits, reviews, undos."""
     with Ledger.open(load_settings().state_dir, readonly=True) as ledger:
         rows = ledger.audit.recent(limit) if subject is None else ledger.audit.about(subject)[::-1][:limit]
     for row in rows:

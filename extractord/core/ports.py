@@ -433,8 +433,12 @@ class Audit(Protocol):
         """Rows for requests that were not granted, by `child` or `store`."""
         ...
 
+    def allowed(self, run: str, requests: Iterable[Refusal], confinement: str, now: datetime) -> None:
+        """Rows for requests that the store granted."""
+        ...
+
     def note(self, kind: str, subject: str, detail: Mapping[str, object], now: datetime) -> None:
-        """A row for a commit, a review, an undo."""
+        """A row for a commit, a review, an undo; it says what this process gave up."""
         ...
 
     def head(self) -> str:

@@ -85,7 +85,9 @@ class Persons:
         stack = AsyncExitStack()
         opened = stack.enter_context(storeroom(settings, self._warn))
         opened.ledger.hurry()
-        writer = Writer(partial(another_store, settings, opened.state))
+        level = self._house.means.level
+        opened.ledger.confined(level)
+        writer = Writer(partial(another_store, settings, opened.state, confinement=level))
         stack.push_async_callback(writer.close)
         extraction = extraction_of(settings, opened.ledger, writer, self._house.means)
         extraction.accounts.reaped(self._house.clock())

@@ -72,8 +72,9 @@ async def serve_mirror(settings: Settings, outside: Outside) -> None:
     """Keep the copy until SIGTERM."""
     broker, tmp = broker_for(settings), tempfile.gettempdir()
     with signalled() as signals, storeroom(settings, outside.say, serving=True) as room:
-        confined(settings, Path(tmp), [settings.memory_dir, settings.state_dir], broker_port=broker.port)
-        writer = Writer(partial(another_store, settings, room.state))
+        kept = [settings.memory_dir, settings.state_dir]
+        level = confined(settings, Path(tmp), kept, broker_port=broker.port)
+        writer = Writer(partial(another_store, settings, room.state, confinement=level))
         async with mirroring(room.state, writer, settings, outside.say) as living:
             outside.notify.ready("mirroring")
             await _until(signals, living, signals.stop.wait())

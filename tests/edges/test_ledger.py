@@ -322,10 +322,11 @@ def test_the_audit_keeps_rules_and_ids_and_no_reasons(ledger: Ledger) -> None:
         tool="Write", path="/memory/\u202e" + "x" * 300, verdict="deny", rule="names", reason="!"
     )
     ledger.audit.refused("r1", "child", [refusal, refusal], "landlock", NOW)
+    ledger.confined("landlock7")
     ledger.audit.note("commit", "r1", {"b": 1, "a": ["é"]}, LATER)
     newest, *older = ledger.audit.recent(10)
     assert (newest.kind, newest.subject, newest.detail, newest.at) == (
-        "commit", "r1", {"a": ["é"], "b": 1}, LATER,
+        "commit", "r1", {"a": ["é"], "b": 1, "confinement": "landlock7"}, LATER,
     )  # fmt: skip
     assert [row.detail for row in older] == [
         {

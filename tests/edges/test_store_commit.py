@@ -249,7 +249,16 @@ def test_a_run_removes_no_more_than_a_quarter(house: House) -> None:
 def test_the_audit_has_the_commit_and_no_word_of_it(house: House) -> None:
     change = house.change(PROJECT, "deploys.md", fact("deploys", WORDS), CITED)
     house.commit([change], SAID, confinement="landlock7+seccomp")
-    (row,) = house.ledger.audit.recent(9)
+    row, asked = house.ledger.audit.recent(9)
+    assert (asked.kind, asked.subject) == ("allowed", "run-1")
+    assert asked.detail == {
+        "by": "store",
+        "confinement": "landlock7+seccomp",
+        "path": "/memory/project/deploys.md",
+        "rule": "",
+        "tool": "Write",
+        "verdict": "allow",
+    }
     assert (row.kind, row.subject) == ("commit", "run-1")
     assert row.detail == {
         "confinement": "landlock7+seccomp",

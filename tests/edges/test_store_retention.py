@@ -33,7 +33,7 @@ def test_what_will_go_is_told_first_and_the_newest_of_each_stays(house: House) -
     house.now += 30 * DAY
     versions = house.ledger.versions.history(SHOP_ROOT, "deploys.md")
     will = house.ledger.retention.expired(house.now, house.now)
-    assert will == Expired(versions=4, memories=2, audit_rows=5)
+    assert will == Expired(versions=4, memories=2, audit_rows=10)
     assert house.store.expire(house.now, house.now) == will
     assert house.ledger.versions.history(SHOP_ROOT, "deploys.md") == versions[-1:]
     assert house.ledger.versions.content(versions[0].sha256 or "") is None
@@ -45,12 +45,12 @@ def test_what_will_go_is_told_first_and_the_newest_of_each_stays(house: House) -
 def test_some_of_it_goes_and_the_chain_goes_on(house: House) -> None:
     since = house.now - timedelta(hours=36)
     gone = house.store.expire(since, since)
-    assert gone == Expired(versions=3, memories=1, audit_rows=3)
+    assert gone == Expired(versions=3, memories=1, audit_rows=6)
     rows = house.ledger.audit.recent(9)
-    assert [row.kind for row in rows] == ["expired", "forget", "commit", "commit"]
-    assert house.ledger.audit.verify() == 7
+    assert [row.kind for row in rows] == ["expired", "forget", "commit", "allowed", "commit", "allowed"]
+    assert house.ledger.audit.verify() == 12
     house.keep(PROJECT, "deploys.md", "Deploys happen by plan 9 on Tuesdays")
-    assert house.ledger.audit.verify() == 8
+    assert house.ledger.audit.verify() == 14
     house.store.expire(since, house.now)
     house.ledger.audit.verify()
 

@@ -40,3 +40,18 @@ def test_a_change_to_the_bad_one_fails_with_its_name(person: Person) -> None:
     done = person.types("memories", "pin", f"{SHOP_ROOT}/deploys.md")
     assert done.returncode != 0
     assert f"{SHOP_ROOT}: {fault}" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "command", [("run",), ("extract",), ("undo", "x"), ("memories", "forget", "user/x.md")]
+)
+def test_a_memory_directory_that_may_not_be_one_is_the_configurations_fault(
+    tmp_path: Path, command: tuple[str, ...]
+) -> None:
+    person = Person(tmp_path / "me")
+    (person.home / "shared").mkdir()
+    (person.home / "shared").chmod(0o777)
+    done = person.types(*command, EXTRACTORD_MEMORY__DIR=str(person.home / "shared"))
+    assert done.returncode == 78
+    assert "others may write in it; run `chmod go-w` on it (`memory.dir`" in done.stderr
+    assert [*(person.home / "shared").iterdir()] == []

@@ -6,6 +6,7 @@ import asyncio
 import sys
 import tempfile
 import webbrowser
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -47,8 +48,8 @@ def web(
         if open_ and _has_browser():
             webbrowser.open(entry.address(once=True))
     kept = [settings.state_dir] if reason else [settings.memory_dir, settings.state_dir]
-    confined(settings, Path(tmp), kept)
-    asyncio.run(serve(site, listener))
+    level = confined(settings, Path(tmp), kept)
+    asyncio.run(serve(replace(site, confinement=level), listener))
 
 
 def _has_browser() -> bool:

@@ -80,6 +80,8 @@ class Site:
     """Why nothing may be changed here, a sentence; empty where a person sits at it."""
     templates: Environment
     clock: Callable[[], datetime]
+    confinement: str = "none"
+    """What this process gave up, for the audit."""
 
     @contextmanager
     def look(self) -> Iterator[Look]:
@@ -91,6 +93,7 @@ class Site:
     def room(self) -> Iterator[Storeroom]:
         """Open ledger and store to change something."""
         with storeroom(self.settings, to_stderr) as room:
+            room.ledger.confined(self.confinement)
             yield room
 
     def page(

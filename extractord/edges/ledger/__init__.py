@@ -40,7 +40,7 @@ class Ledger:
         self.versions = Versions(connection)
         self.surveys = Surveys(connection)
         self.rehoming = Rehoming(connection)
-        self.retention = Retention(connection)
+        self.retention = Retention(connection, self.audit)
         self.outbox = Outbox(connection)
         self.windows = Windows(connection)
         self.inbox = Inbox(connection)
@@ -88,6 +88,10 @@ class Ledger:
         anything before it.
         """
         self._connection.execute("PRAGMA synchronous = NORMAL")
+
+    def confined(self, level: str) -> None:
+        """From now on each row of the audit says that this process gave up so much."""
+        self.audit.confinement = level
 
     def check(self) -> None:
         """Look through the whole file. Raise DamagedLedgerError where it is unsound."""

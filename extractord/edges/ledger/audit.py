@@ -37,6 +37,8 @@ class Audit:
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
+        self.confinement = "none"
+        """What this process gave up, as each of its rows says that does not say something else."""
 
     def refused(
         self, run: str, by: str, refusals: Iterable[Refusal], confinement: str, now: datetime
@@ -44,19 +46,17 @@ class Audit:
         """Rows for requests that were not granted, by `child` or `store`; the reasons' words are left out."""
         with transaction(self._connection):
             for refusal in refusals:
-                detail = {
-                    "by": by,
-                    "confinement": confinement,
-                    "path": refusal.path[:PATH_CHARACTERS],
-                    "rule": refusal.rule,
-                    "tool": refusal.tool,
-                    "verdict": refusal.verdict,
-                }
-                self.note("refused", run, detail, now)
+                self.note("refused", run, _judged(by, refusal, confinement), now)
+
+    def allowed(self, run: str, requests: Iterable[Refusal], confinement: str, now: datetime) -> None:
+        """Rows for requests that the store granted: their verdict is `allow`."""
+        with transaction(self._connection):
+            for request in requests:
+                self.note("allowed", run, _judged("store", request, confinement), now)
 
     def note(self, kind: str, subject: str, detail: Mapping[str, object], now: datetime) -> None:
         """A row for a commit, a review, an undo; `detail` is anything that JSON can say."""
-        text = _canonical(dict(detail))
+        text = _canonical({"confinement": self.confinement, **detail})
         with transaction(self._connection):
             sealed = _seal(self.head(), to_ms(now), kind, subject, text)
             self._connection.execute(
@@ -101,6 +101,17 @@ class Audit:
                 f"its end was cut off; compare with a backup"
             )
         return last
+
+
+def _judged(by: str, request: Refusal, confinement: str) -> dict[str, str]:
+    return {
+        "by": by,
+        "confinement": confinement,
+        "path": request.path[:PATH_CHARACTERS],
+        "rule": request.rule,
+        "tool": request.tool,
+        "verdict": request.verdict,
+    }
 
 
 def cut(connection: sqlite3.Connection) -> tuple[int, str]:

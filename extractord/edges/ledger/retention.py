@@ -19,8 +19,10 @@ _OLD_ROWS = "at < ? AND id < (SELECT max(id) FROM audit)"
 class Retention:
     """The port `Retention` over the ledger's connection."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
+    def __init__(self, connection: sqlite3.Connection, rows: audit.Audit) -> None:
+        """`rows` is told what goes."""
         self._connection = connection
+        self._audit = rows
 
     def expired(self, history: datetime | None, rows: datetime | None) -> Expired:
         """What is older than these moments, None for no limit; the newest of each always stays."""
@@ -50,7 +52,7 @@ class Retention:
                 audit.cut_through(self._connection, self._through(rows))
             if gone.versions or gone.audit_rows:
                 detail = {"versions": gone.versions, "rows": gone.audit_rows}
-                audit.Audit(self._connection).note("expired", "person", detail, now)
+                self._audit.note("expired", "person", detail, now)
         return gone
 
     def _through(self, rows: datetime) -> int:

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from msgspec.structs import replace
+
 from extractord.core import memory as memories
 from extractord.core.digesting import digest
 from extractord.core.foreign import virtual_path
@@ -86,6 +88,7 @@ class Committing:
             ledger.audit.refused(
                 context.run, "store", [*refused, *map(_refusal, kept)], context.confinement, now
             )
+            ledger.audit.allowed(context.run, map(_request, allowed), context.confinement, now)
             outcome = _outcome(allowed, kept)
             detail = {
                 "confinement": context.confinement,
@@ -183,12 +186,19 @@ def _paths(allowed: Iterable[Weighed], *, there: bool) -> tuple[str, ...]:
 
 def _refusal(one: Weighed, rule: str = "") -> Refusal:
     verdict = one.verdict
+    if isinstance(verdict, Allow):
+        return replace(_request(one), rule=rule or "removals-wait")
+    return replace(_request(one), rule=rule or verdict.rule, reason=verdict.reason)
+
+
+def _request(one: Weighed) -> Refusal:
+    """What was asked, and the verdict."""
     return Refusal(
         tool="Bash" if one.change.text is None else "Write",
         path=virtual_path(one.root, one.change.path),
-        verdict=verdict.word,
-        rule=rule or ("removals-wait" if isinstance(verdict, Allow) else verdict.rule),
-        reason="" if isinstance(verdict, Allow) else verdict.reason,
+        verdict=one.verdict.word,
+        rule="",
+        reason="",
     )
 
 
