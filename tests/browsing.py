@@ -22,7 +22,7 @@ _KEYS = {"Enter": ("\r", 13), "Tab": ("\t", 9)}
 
 
 class Page:
-    """One tab; `console` has every warning and error that it wrote."""
+    """One tab; `console` has every warning and error that it wrote, `clicks` counts."""
 
     def __init__(self, socket: aiohttp.ClientWebSocketResponse) -> None:
         self._socket = socket
@@ -30,6 +30,7 @@ class Page:
         self._answers: dict[int, asyncio.Future[dict[str, Any]]] = {}
         self._loaded = asyncio.Event()
         self.console: list[str] = []
+        self.clicks = 0
         self.status = 0
         """Of the last document."""
         self._listening = asyncio.create_task(self._listen())
@@ -97,6 +98,13 @@ class Page:
         assert "exceptionDetails" not in found, found
         return found["result"].get("value")
 
+    async def comes_true(self, script: str) -> None:
+        """Wait until an expression is true: a browser gives the focus a moment after the page is there."""
+        until = asyncio.get_running_loop().time() + _PATIENCE_S
+        while not await self.finds(script):
+            assert asyncio.get_running_loop().time() < until, script
+            await asyncio.sleep(0.02)
+
     async def text(self, selector: str = "body") -> str:
         """What a person reads there."""
         return str(await self.finds(f"document.querySelector({json.dumps(selector)}).innerText"))
@@ -130,6 +138,7 @@ class Page:
         there = json.loads(box)
         at = {"x": there["x"] + there["width"] / 2, "y": there["y"] + there["height"] / 2}
         self._loaded.clear()
+        self.clicks += 1
         for kind in ("mousePressed", "mouseReleased"):
             await self.asks("Input.dispatchMouseEvent", type=kind, button="left", clickCount=1, **at)
 

@@ -18,6 +18,8 @@ from extractord.policy.requests import RootKind
 from extractord.storeroom import now, storeroom
 
 TUESDAYS = f"{SHOP_ROOT}/deploy-only-on-tuesdays.md"
+STAGING = f"{SHOP_ROOT}/staging-resets.md"
+"""Edited by the person, so it has two versions."""
 _WHY = (
     "We deploy only on Tuesdays.\n\n**Why:** the warehouse counts stock on Mondays.\n"
     "**How to apply:** do not propose a deploy on another day."

@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 
+from extractord.cli.choosing import Row
 from extractord.core.changeset import decode
 from extractord.core.digesting import digest
 from extractord.core.memory import unstamp, utc
 from extractord.core.ports import Ledger
-from extractord.core.survey import Surveyed
 from extractord.core.versions import Held, HeldChange
-from extractord.edges.store import Keeping, Reviewing, Store, withheld
+from extractord.edges.store import Keeping, Reviewing, Store
 from extractord.edges.store.roots import Roots
 from extractord.errors import ConflictError, UsageError
 
-Waits = Held | tuple[str, Surveyed]
+Waits = Held | Row
 """What a run wants, or a file that is there and withheld."""
 
 
-def waiting(ledger: Ledger, roots: Roots, names: Iterable[str], warn: Callable[[str], None]) -> list[Waits]:
-    """Given the ledger and the roots, return all that waits for a person, what is held first."""
-    return [*ledger.versions.held(), *withheld(roots, names, warn)]
+def waiting(ledger: Ledger, rows: Iterable[Row]) -> list[Waits]:
+    """Given the ledger and every memory, return all that waits for a person, what is held first."""
+    return [*ledger.versions.held(), *(row for row in rows if row[1].withheld)]
 
 
 def id_of(each: Waits) -> str:

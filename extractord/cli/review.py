@@ -39,7 +39,7 @@ def walk() -> int:
     _require_a_person()
     with storeroom(load_settings(), to_stderr) as room:
         roots, names = room.store.roots, room.store.names()
-        held = waiting(room.ledger, roots, names, to_stderr)
+        held = waiting(room.ledger, rows_of(roots, names))
         if not held:
             print("nothing is held")
         for number, each in enumerate(held, 1):
@@ -173,11 +173,11 @@ def _told(roots: Roots, names: Collection[str], each: Waits) -> Iterator[str]:
 @contextmanager
 def _looked() -> Iterator[tuple[Roots, tuple[str, ...], list[Waits]]]:
     with looked_at(load_settings()) as (roots, names, ledger):
-        yield roots, names, waiting(ledger, roots, names, to_stderr)
+        yield roots, names, waiting(ledger, rows_of(roots, names))
 
 
 def _found(store: Store, which: str) -> Waits:
-    return one_of(waiting(store.ledger, store.roots, store.names(), to_stderr), which)
+    return one_of(waiting(store.ledger, rows_of(store.roots, store.names())), which)
 
 
 def _require_a_person() -> None:

@@ -13,6 +13,7 @@ from visiting import Visit, visited
 PAGES = [
     "memories",
     f"memory?at={TUESDAYS}",
+    f"memory/said?at={TUESDAYS}",
     f"memory/edit?at={TUESDAYS}",
     f"memory/forget?at={TUESDAYS}",
     "held",

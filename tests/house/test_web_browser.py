@@ -20,6 +20,7 @@ ODD = f"{SHOP_ROOT}/odd.md"
 PAGES = {
     "memories": "Memories",
     f"memory?at={TUESDAYS}": "deploy-only-on-tuesdays",
+    f"memory/said?at={TUESDAYS}": "Where deploy-only-on-tuesdays was said",
     f"memory/edit?at={TUESDAYS}": "Edit deploy-only-on-tuesdays",
     f"memory/forget?at={TUESDAYS}": "Forget deploy-only-on-tuesdays?",
     "held": "Held for you",
@@ -59,6 +60,12 @@ async def page(visit: Visit, tmp_path: Path) -> AsyncIterator[Page]:
 
 def at(visit: Visit, where: str) -> str:
     return f"http://{visit.host}{visit.folder}{where}"
+
+
+async def draft(page: Page) -> str:
+    """The text that is there to be edited, which has the focus without a click."""
+    await page.comes_true("document.activeElement.tagName === 'TEXTAREA'")
+    return str(await page.finds("document.activeElement.value"))
 
 
 async def test_every_page_comes_up_without_a_word_in_the_console(page: Page, visit: Visit) -> None:
@@ -171,10 +178,11 @@ async def test_faults_are_pages_with_what_to_do(page: Page, visit: Visit) -> Non
 
 async def test_a_wrong_memory_is_put_right_with_two_clicks(page: Page, visit: Visit, person: Person) -> None:
     await page.goes(at(visit, f"memory?at={TUESDAYS}"))
-    await page.presses("main .actions a.main")  # 1
-    text = await page.finds("document.activeElement.value")
+    await page.presses("main .actions a.main")
+    text = await draft(page)
     await page.types(text.replace("Tuesdays", "Thursdays"))
-    await page.presses("main .actions button")  # 2
+    await page.presses("main .actions button")
+    assert page.clicks == 2
     assert "Your words are in place" in await page.text()
     assert "We deploy only on Thursdays" in (person.memory / TUESDAYS).read_text()
     assert "trust: confirmed" in (person.memory / TUESDAYS).read_text()
@@ -185,13 +193,15 @@ async def test_from_the_list_it_is_two_clicks_too_and_forgetting_is_two(
 ) -> None:
     await page.goes(at(visit, "memories"))
     place = f"a.act[href*='{SHOP_ROOT.split('/')[1]}%2Fprices']"
-    await page.presses(place)  # 1
-    text = await page.finds("document.activeElement.value")
+    await page.presses(place)
+    text = await draft(page)
     await page.types(text.replace("cents", "pennies"))
-    await page.presses("main .actions button")  # 2
+    await page.presses("main .actions button")
+    assert page.clicks == 2
     assert "whole pennies" in (person.memory / SHOP_ROOT / "prices-in-cents.md").read_text()
-    await page.presses("main .actions a.danger")  # 1
-    await page.presses("main .actions button")  # 2
+    await page.presses("main .actions a.danger")
+    await page.presses("main .actions button")
+    assert page.clicks == 4
     assert not (person.memory / SHOP_ROOT / "prices-in-cents.md").exists()
     assert "Forgotten" in await page.text(".note")
 
@@ -200,12 +210,14 @@ async def test_a_wrong_fact_that_is_held_is_put_right_with_two_clicks_or_dropped
     page: Page, visit: Visit, person: Person
 ) -> None:
     await page.goes(at(visit, "held"))
-    await page.presses("article a.button")  # 1: edit and accept
-    text = await page.finds("document.activeElement.value")
+    await page.presses("article a.button")
+    text = await draft(page)
     await page.types(text.replace("and nothing else", "alone"))
-    await page.presses("main .actions button")  # 2
+    await page.presses("main .actions button")
+    assert page.clicks == 2
     assert "npm ci alone" in (person.memory / SHOP_ROOT / "use-npm-ci.md").read_text()
-    await page.presses("article form[action$='reject'] button")  # 1
+    await page.presses("article form[action$='reject'] button")
+    assert page.clicks == 3
     assert not (person.memory / SHOP_ROOT / "api-limit.md").exists()
     assert "Rejected" in await page.text(".note")
 
@@ -213,7 +225,7 @@ async def test_a_wrong_fact_that_is_held_is_put_right_with_two_clicks_or_dropped
 async def test_the_same_with_keys_alone(page: Page, visit: Visit, person: Person) -> None:
     place = f"{SHOP_ROOT}/four-spaces.md"
     await page.goes(at(visit, f"memory/edit?at={place}"))
-    text = await page.finds("document.activeElement.value")
+    text = await draft(page)
     await page.types(text.replace("four", "two"))
     await page.key("Tab")
     await page.key("Enter", leads=True)

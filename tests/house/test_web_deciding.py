@@ -4,7 +4,7 @@ from html import unescape
 from pathlib import Path
 
 import pytest
-from filled import TUESDAYS, filled
+from filled import STAGING, TUESDAYS, filled
 from msgspec import structs
 from person import SHOP_ROOT, Person
 from storing import PROJECT, fact
@@ -14,7 +14,6 @@ from extractord.core.digesting import digest
 from extractord.core.records import Origin, Outcome
 from extractord.storeroom import storeroom
 
-STAGING = f"{SHOP_ROOT}/staging-resets.md"
 HELD = f"{SHOP_ROOT}/use-npm-ci.md"
 
 

@@ -35,8 +35,9 @@ def web(
     """
     settings, reason = load_settings(), unattended()
     tmp = tempfile.gettempdir()  # found by writing, which this process soon can't
-    with storeroom(settings, to_stderr):
-        pass  # state and memories are there, whole, and ours
+    with storeroom(settings, to_stderr) as room:  # they are there, whole, and ours
+        for warning in room.store.notice(filter(room.store.roots.is_usable, room.store.names())):
+            to_stderr(warning)
     listener = listening(port)
     entry = Entry.fresh(listener.getsockname()[1])
     site = Site(settings=settings, entry=entry, unattended=reason, templates=templates(entry), clock=now)

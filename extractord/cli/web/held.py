@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from aiohttp import web
 from msgspec import structs
 
+from extractord.cli.choosing import rows_of
 from extractord.cli.deciding import Waits, accept, drafts, id_of, one_of, reject, waiting, why
 from extractord.cli.web.site import Asked, Does, Look, Shows, Site
 from extractord.cli.web.wording import diff_rows
@@ -128,9 +129,7 @@ def _editing(
 def _meant(store: Store, asked: Asked) -> Waits:
     """What the person decides about: a withheld file as they saw it. Raise ConflictError where it is gone."""
     try:
-        each = one_of(
-            waiting(store.ledger, store.roots, store.names(), lambda _: None), asked.required("which")
-        )
+        each = one_of(waiting(store.ledger, rows_of(store.roots, store.names())), asked.required("which"))
     except UsageError as error:
         raise ConflictError("this does not wait any more: somebody decided it meanwhile") from error
     if isinstance(each, Held):

@@ -70,7 +70,7 @@ def memory(site: Site, asked: Asked, look: Look) -> web.Response:
         row=None if found is None else found[1],
         text=text,
         said=said,
-        source=_source(said),
+        source=source_of(said),
         others=[
             (name, value)
             for name, value in said.metadata.items()
@@ -174,6 +174,23 @@ def steadily(look: Look, root: str, path: str) -> bytes:
     raise ConflictError(f"{root}/{path} is being written just now: look again")
 
 
+def source_of(said: Memory) -> Source | None:
+    """Given what a memory says, return where it was said; None where no run wrote it."""
+    stamps = {name: str(said.metadata.get(name, "")) for name in STAMPS}
+    match stamps["source"].split():
+        case [agent, session, *entry]:
+            return Source(
+                agent=agent,
+                session=session,
+                entry=entry[0] if entry else "",
+                said_at=moment(stamps["observed_at"]),
+                recorded_at=moment(stamps["recorded_at"]),
+                run=stamps["run"],
+            )
+        case _:
+            return None
+
+
 def _editing(
     site: Site,
     place: str,
@@ -203,23 +220,6 @@ def _shown(lived: Sequence[Stage], place: str, there: str | None) -> Iterator[Sh
         version = stage.version
         can_return = stage.text is not None and version.sha256 != there
         yield Shown(version, list(diff_rows(stage.before, stage.text, place)), can_return)
-
-
-def _source(said: Memory) -> Source | None:
-    """Where it was said; None where no run wrote it."""
-    stamps = {name: str(said.metadata.get(name, "")) for name in STAMPS}
-    match stamps["source"].split():
-        case [agent, session, *entry]:
-            return Source(
-                agent=agent,
-                session=session,
-                entry=entry[0] if entry else "",
-                said_at=moment(stamps["observed_at"]),
-                recorded_at=moment(stamps["recorded_at"]),
-                run=stamps["run"],
-            )
-        case _:
-            return None
 
 
 def _objection(root: str, path: str, found: Row | None, text: str | None) -> str:

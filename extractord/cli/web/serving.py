@@ -10,7 +10,7 @@ from pathlib import Path
 from aiohttp import web
 from aiohttp.typedefs import Handler, Middleware
 
-from extractord.cli.web import held, memories, memory, runs, searching, spending, standing
+from extractord.cli.web import held, memories, memory, runs, said, searching, spending, standing
 from extractord.cli.web.entering import Refused, check_kind
 from extractord.cli.web.faults import fault_page
 from extractord.cli.web.site import Asked, Does, Shows, Site
@@ -36,7 +36,7 @@ _HEADERS = {
 }
 _SHOWS: dict[str, Shows] = {
     **memories.SHOWS, **memory.SHOWS, **held.SHOWS, **runs.SHOWS, **spending.SHOWS, **standing.SHOWS,
-    **searching.SHOWS,
+    **searching.SHOWS, **said.SHOWS,
 }  # fmt: skip
 _ASKS: dict[str, Shows] = {**memory.ASKS, **held.ASKS}
 """Pages that are a form and nothing else."""
@@ -113,7 +113,8 @@ def _giving(name: str, kind: str) -> Handler:
 def _showing(site: Site, shows: Shows) -> Handler:
     async def show(request: web.Request) -> web.Response:
         with site.look() as look:
-            return shows(site, Asked(request.query), look)
+            answer = shows(site, Asked(request.query), look)
+            return answer if isinstance(answer, web.Response) else await answer
 
     return show
 

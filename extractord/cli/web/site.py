@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -46,7 +46,7 @@ class Asked:
         return max(1, min(int(value), most)) if value.isascii() and value.isdigit() else otherwise
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Look:
     """What a page that only shows stands on: nothing is changed through it."""
 
@@ -55,14 +55,17 @@ class Look:
     ledger: Ledger
     warnings: list[str] = field(default_factory=list)
     """What is wrong with some root; the others are shown."""
+    _rows: list[Row] | None = None
 
     def rows(self) -> list[Row]:
-        """Every memory with its root's name."""
-        return rows_of(self.roots, self.names, self.warn)
+        """Every memory with its root's name, as they were when this was first asked."""
+        if self._rows is None:
+            self._rows = rows_of(self.roots, self.names, self.warn)
+        return self._rows
 
     def waiting(self) -> list[Waits]:
         """All that waits for a person."""
-        return waiting(self.ledger, self.roots, self.names, self.warn)
+        return waiting(self.ledger, self.rows())
 
     def warn(self, warning: str) -> None:
         """Note what is wrong with a root, for the page to say."""
@@ -116,7 +119,7 @@ class Site:
         return web.Response(status=303, headers={"Location": link(self.entry, page, **query)})
 
 
-Shows = Callable[[Site, Asked, Look], web.Response]
+Shows = Callable[[Site, Asked, Look], web.Response | Awaitable[web.Response]]
 """A page that shows something."""
 Does = Callable[[Site, Asked], web.Response]
 """What a form does, and where it leads."""

@@ -46,6 +46,13 @@ class Standing:
         ).fetchone()
         return row and (row[0], row[1], row[2], from_ms(row[3]))
 
+    def transcripts(self, agent: str, session: str) -> tuple[str, ...]:
+        """The transcripts in which a session was read."""
+        rows = self._connection.execute(
+            "SELECT path FROM cursors WHERE agent = ? AND session = ? ORDER BY path", (agent, session)
+        )
+        return tuple(os.fsdecode(path) for (path,) in rows)
+
     def running(self) -> tuple[str, ...]:
         """The runs that hold a claim and whose owner lives."""
         return tuple(run for run, owner in claims(self._connection) if self._lives(owner))

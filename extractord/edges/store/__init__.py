@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from extractord.edges.store.committing import Committed
 from extractord.edges.store.keeping import Keeping, Undone, stands
-from extractord.edges.store.reviewing import Reviewing, standings, withheld
+from extractord.edges.store.reviewing import Reviewing, standings
 from extractord.edges.store.store import Store
 from extractord.edges.store.weighing import Context
 from extractord.edges.store.writer import Writer
@@ -19,5 +19,4 @@ __all__ = [
     "Writer",
     "standings",
     "stands",
-    "withheld",
 ]

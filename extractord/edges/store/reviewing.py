@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from msgspec import structs
@@ -12,7 +12,7 @@ from extractord.core.changeset import decode
 from extractord.core.digesting import digest
 from extractord.core.memory import Malformed, parse
 from extractord.core.records import Stamp
-from extractord.core.survey import Surveyed, kind_of
+from extractord.core.survey import kind_of
 from extractord.core.versions import Current, Held, HeldChange, Tombstone
 from extractord.edges.store.noticing import PERSON
 from extractord.edges.store.placing import Placement
@@ -130,16 +130,6 @@ class Reviewing:
         """Raise ConflictError where somebody else was faster."""
         if not self._versions.settle(held.id, state):
             raise ConflictError(f"{held.id} was decided by somebody else meanwhile; nothing was written")
-
-
-def withheld(
-    roots: Roots, names: Iterable[str], warn: Callable[[str], None]
-) -> tuple[tuple[str, Surveyed], ...]:
-    """Given roots, return the files in them that wait for a person too, each with its root's name.
-
-    `warn` is told of a root that cannot be used; the others are served.
-    """
-    return tuple((root, row) for root, rows in roots.surveys(names, warn) for row in rows if row.withheld)
 
 
 def standings(roots: Roots, names: Collection[str], held: Held) -> tuple[Standing, ...]:
