@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
 
 from extractord.config import Settings
+from extractord.core.ports import Expired
 from extractord.core.survey import place_of
 from extractord.edges.store import Store, Writer
 from extractord.errors import ConflictError, StoreError
@@ -53,15 +54,18 @@ class Heeding:
 
     async def _let_go(self, now: datetime) -> None:
         """Once a day, of what is older than [keep] says."""
-        if now < self._expiry or self._settings.kept_since(now) == (None, None):
+        if now < self._expiry or not any(self._settings.kept_since(now)):
             return
         try:
             gone = await self._writer.do(Store.expire, *self._settings.kept_since(now))
         except ConflictError:
             return
         self._expiry = now + timedelta(days=1)
-        if gone.versions or gone.audit_rows:
-            self._say(f"let go of {gone.versions:,} old versions and {gone.audit_rows:,} rows of the audit")
+        if gone != Expired():
+            self._say(
+                f"let go of {gone.versions:,} old versions, {gone.audit_rows:,} rows of the audit, "
+                f"{gone.runs:,} runs and {gone.held:,} decisions"
+            )
 
     async def witness(self, places: Iterable[str]) -> None:
         """A transcript shows that an agent wrote these files below <memory>.

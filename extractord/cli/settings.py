@@ -44,13 +44,14 @@ def check() -> None:
     found = "" if settings.config_file.exists() else " (not there: every setting has its default)"
     print(f"{settings.config_file}{found}: nothing to say against it")
     since = settings.kept_since(now())
-    if since == (None, None):
+    if not any(since):
         return
     with Ledger.open(settings.state_dir, readonly=True) as ledger:
         gone = ledger.retention.expired(*since)
     print(
-        f"the daemon will let go of {gone.versions:,} old versions of {gone.memories:,} memories and of "
-        f"{gone.audit_rows:,} rows of the audit, as [keep] says"
+        f"the daemon will let go of {gone.versions:,} old versions of {gone.memories:,} memories, of "
+        f"{gone.audit_rows:,} rows of the audit, of {gone.runs:,} runs and of {gone.held:,} decisions in "
+        "review, as [keep] says"
     )
 
 

@@ -97,6 +97,12 @@ class Keep(Struct, frozen=True, kw_only=True):
     audit_days: Annotated[
         Count, Meta(description="days that rows of the audit are kept; `config check` says what will go")
     ] = "unlimited"
+    runs_days: Annotated[
+        Count,
+        Meta(
+            description="days that runs are kept, and what was held and is decided; the same says what goes"
+        ),
+    ] = "unlimited"
 
 
 class Mqtt(Struct, frozen=True, kw_only=True):
@@ -167,11 +173,11 @@ class Settings(Struct, frozen=True, kw_only=True):
     data_dir: Path = Path()
     state_dir: Path = Path()
 
-    def kept_since(self, now: datetime) -> tuple[datetime | None, datetime | None]:
-        """Since when versions and audit rows are kept; None for ever."""
-        days = (self.keep.history_days, self.keep.audit_days)
-        history, audit = (None if each == "unlimited" else now - timedelta(days=each) for each in days)
-        return history, audit
+    def kept_since(self, now: datetime) -> tuple[datetime | None, datetime | None, datetime | None]:
+        """Since when versions, audit rows and runs are kept; None for ever."""
+        days = (self.keep.history_days, self.keep.audit_days, self.keep.runs_days)
+        history, audit, runs = (None if each == "unlimited" else now - timedelta(days=each) for each in days)
+        return history, audit, runs
 
     @property
     def memory_dir(self) -> Path:

@@ -643,16 +643,24 @@ class Expired(Struct, frozen=True, kw_only=True):
     memories: int = 0
     """Of so many memories the versions are."""
     audit_rows: int = 0
+    runs: int = 0
+    """With their requests and the briefs that were kept of them."""
+    held: int = 0
+    """Of what was held, and is decided."""
 
 
 class Retention(Protocol):
     """What is kept no longer than a person wants."""
 
-    def expired(self, history: datetime | None, rows: datetime | None) -> Expired:
+    def expired(
+        self, history: datetime | None, rows: datetime | None, runs: datetime | None = None
+    ) -> Expired:
         """What is older than these moments, None for no limit; the newest of each always stays."""
         ...
 
-    def expire(self, history: datetime | None, rows: datetime | None, now: datetime) -> Expired:
+    def expire(
+        self, history: datetime | None, rows: datetime | None, runs: datetime | None, now: datetime
+    ) -> Expired:
         """Let it go; return what went."""
         ...
 

@@ -2,11 +2,12 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from storing import PROJECT, SHOP_ROOT, House
+from storing import PROJECT, SHOP, SHOP_ROOT, House, fact, read_aloud
 
 from extractord.core.digesting import digest
-from extractord.core.ports import Expired
-from extractord.edges.store import Keeping
+from extractord.core.ports import Expired, RunRow, Spent
+from extractord.core.records import Evidence, Usage
+from extractord.edges.store import Keeping, Reviewing
 from extractord.errors import LedgerError
 
 DAY = timedelta(days=1)
@@ -68,3 +69,53 @@ def test_the_rows_still_cannot_be_deleted_afterwards(house: House) -> None:
     house.store.expire(None, house.now - 2 * DAY)
     with pytest.raises(Exception, match="append-only"):
         house.ledger._connection.execute("DELETE FROM audit")
+
+
+def ran(house: House, run: str, outcome: str) -> None:
+    """A run with a request and a brief that was kept of it."""
+    row = RunRow(
+        run=run, agent="codex", session="s1", project=SHOP.slug, model="m", started_at=house.now,
+        ended_at=house.now, outcome=outcome,
+    )  # fmt: skip
+    house.ledger.runs.start(row)
+    house.ledger.runs.spend(run, Usage(prompt_tokens=7), house.now, None)
+    house.ledger.runs.keep_brief(run, b"brief")
+
+
+def test_old_runs_go_with_requests_and_briefs_but_the_newest_and_what_is_under_way(tmp_path: Path) -> None:
+    house = House(tmp_path)
+    for run, outcome in (("old", "parked"), ("at-work", "running"), ("newest", "saved")):
+        ran(house, run, outcome)
+        house.now += timedelta(minutes=1)
+    owner = house.ledger.present()
+    assert house.ledger.ranges.claim("codex", "s1", ["x"], "at-work", owner, house.now)
+    early, house.now = house.now, house.now + timedelta(hours=1)
+    assert house.store.expire(None, None, early).runs == 1
+    assert [row.run for row in house.ledger.runs.recent(9)] == ["newest", "at-work"]
+    assert [house.ledger.runs.kept_brief(run) for run in ("old", "at-work")] == [None, b"brief"]
+    spent = house.ledger.runs.spent(early - DAY)
+    assert spent == Spent(requests=3, tokens=21), "a day's budget counts what was spent in it"
+    house.now += 2 * DAY
+    assert house.store.expire(None, None, early).runs == 0
+    assert house.ledger.runs.spent(early - DAY) == Spent(requests=2, tokens=14)
+    (row,) = house.ledger.audit.recent(9)
+    assert (row.kind, row.detail["runs"]) == ("expired", 1)
+
+
+def test_what_was_held_and_is_decided_goes_and_what_waits_stays(tmp_path: Path) -> None:
+    house = House(tmp_path)
+    for name in ("tabs", "deploys"):
+        words = f"A page says that {name} are settled"
+        change = house.change(PROJECT, f"{name}.md", fact(name, words), Evidence(entry="e1", quote=words))
+        house.commit([change], read_aloud("e1", words))
+    rejected, waiting = house.ledger.versions.held()
+    Reviewing(house.store).reject(rejected)
+    house.now += DAY
+    will = house.ledger.retention.expired(None, None, house.now)
+    assert (will, house.store.expire(None, None, house.now)) == (Expired(held=1), will)
+    assert house.ledger.versions.held() == (waiting,)
+    assert house.ledger.versions.held("rejected") == ()
+    words = "A page says that tabs are settled"
+    change = house.change(PROJECT, "tabs.md", fact("tabs", words), Evidence(entry="e1", quote=words))
+    again = house.commit([change], read_aloud("e1", words))
+    assert [refusal.rule for refusal in again.refusals] == ["forgotten"], "its tombstone stays"

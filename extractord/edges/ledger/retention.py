@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from extractord.core.ports import Expired
 from extractord.edges.ledger import audit
@@ -13,6 +13,10 @@ SCHEMA: tuple[str, ...] = ("CREATE TABLE audit_cut(id INTEGER NOT NULL, hash TEX
 
 _OLD_VERSIONS = "at < ? AND id NOT IN (SELECT max(id) FROM history GROUP BY root, path)"
 _OLD_ROWS = "at < ? AND id < (SELECT max(id) FROM audit)"
+_OLD_RUNS = """started_at < ? AND run NOT IN (SELECT run FROM claims)
+    AND run <> (SELECT run FROM runs ORDER BY started_at DESC, run DESC LIMIT 1)"""
+_A_DAY = timedelta(days=1)
+_OLD_HELD = "at < ? AND state <> 'waiting'"
 
 
 @border
@@ -24,8 +28,13 @@ class Retention:
         self._connection = connection
         self._audit = rows
 
-    def expired(self, history: datetime | None, rows: datetime | None) -> Expired:
-        """What is older than these moments, None for no limit; the newest of each always stays."""
+    def expired(
+        self, history: datetime | None, rows: datetime | None, runs: datetime | None = None
+    ) -> Expired:
+        """What is older than these moments, None for no limit; the newest of each always stays.
+
+        So do runs that are under way, and what still waits for a person.
+        """
         versions, memories = (0, 0)
         if history is not None:
             versions, memories = self._connection.execute(
@@ -35,12 +44,26 @@ class Retention:
         cut = 0
         if rows is not None:
             cut = self._through(rows) - audit.cut(self._connection)[0]
-        return Expired(versions=versions, memories=memories, audit_rows=max(0, cut))
+        return Expired(
+            versions=versions,
+            memories=memories,
+            audit_rows=max(0, cut),
+            runs=self._count("runs", _OLD_RUNS, runs),
+            held=self._count("held", _OLD_HELD, runs),
+        )
 
-    def expire(self, history: datetime | None, rows: datetime | None, now: datetime) -> Expired:
+    def _count(self, table: str, where: str, since: datetime | None) -> int:
+        if since is None:
+            return 0
+        counted = self._connection.execute(f"SELECT count(*) FROM {table} WHERE {where}", (to_ms(since),))  # noqa: S608 - ours
+        return int(counted.fetchone()[0])
+
+    def expire(
+        self, history: datetime | None, rows: datetime | None, runs: datetime | None, now: datetime
+    ) -> Expired:
         """Let it go; return what went. The audit says so itself, and its chain goes on."""
         with transaction(self._connection):
-            gone = self.expired(history, rows)
+            gone = self.expired(history, rows, runs)
             if gone.versions and history is not None:
                 self._connection.execute(f"DELETE FROM history WHERE {_OLD_VERSIONS}", (to_ms(history),))  # noqa: S608 - the same
                 self._connection.execute(
@@ -50,10 +73,26 @@ class Retention:
                 )
             if gone.audit_rows and rows is not None:
                 audit.cut_through(self._connection, self._through(rows))
-            if gone.versions or gone.audit_rows:
-                detail = {"versions": gone.versions, "rows": gone.audit_rows}
+            if runs is not None:
+                self._drop_runs(to_ms(runs), to_ms(min(runs, now - _A_DAY)))
+            if gone != Expired():
+                detail = {
+                    "versions": gone.versions,
+                    "rows": gone.audit_rows,
+                    "runs": gone.runs,
+                    "held": gone.held,
+                }
                 self._audit.note("expired", "person", detail, now)
         return gone
+
+    def _drop_runs(self, since: int, spent_before: int) -> None:
+        """Runs with all that hangs on them; of requests none that a day's budget may still count."""
+        self._connection.execute(f"DELETE FROM held WHERE {_OLD_HELD}", (since,))  # noqa: S608 - the condition above
+        self._connection.execute(f"DELETE FROM runs WHERE {_OLD_RUNS}", (since,))  # noqa: S608 - the same
+        self._connection.execute("DELETE FROM briefs WHERE run NOT IN (SELECT run FROM runs)")
+        self._connection.execute(
+            "DELETE FROM requests WHERE at < ? AND run NOT IN (SELECT run FROM runs)", (spent_before,)
+        )
 
     def _through(self, rows: datetime) -> int:
         """The last row of those that go from the beginning; they go in order, so that the chain holds."""

@@ -113,10 +113,12 @@ class Store:
                 self.roots.keep(root, now)
         return tuple(warning for warning in warnings if warning)
 
-    def expire(self, history: datetime | None, rows: datetime | None) -> Expired:
-        """Let versions and audit rows go that are older than these moments; return what went."""
+    def expire(
+        self, history: datetime | None, rows: datetime | None, runs: datetime | None = None
+    ) -> Expired:
+        """Let versions, audit rows and runs go that are older than these moments; return what went."""
         with self._locked():
-            return self.ledger.retention.expire(history, rows, self.clock())
+            return self.ledger.retention.expire(history, rows, runs, self.clock())
 
     def witness(self, places: Iterable[str]) -> None:
         """A transcript shows that an agent wrote these files: they rank as that agent's own text.
