@@ -53,8 +53,9 @@ def walk() -> int:
 def list_(*, json: Json = False) -> None:
     """List what is held, and why; files that are withheld too."""
     with looked_at(load_settings()) as (roots, names, ledger):
-        held = waiting(ledger, roots, names, to_stderr)
-        never = () if json else unopened(ledger.uses, rows_of(roots, names))
+        rows = rows_of(roots, names)
+        held = waiting(ledger, rows)
+        never = () if json else unopened(ledger.uses, rows)
     for each in held:
         if json:
             print(msgspec.json.encode(as_json(each)).decode())
