@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import zip_longest
 
 import msgspec
 from msgspec import Struct
@@ -11,7 +12,7 @@ from msgspec import Struct
 from extractord.agent.heuristics import composing
 from extractord.agent.heuristics.likeness import Likeness, compare, speaks_of
 from extractord.agent.heuristics.reading import Existing, read
-from extractord.agent.heuristics.statements import Statement, statements
+from extractord.agent.heuristics.statements import Statement, statements, takes_back
 from extractord.agent.languages.language import Kind, load
 from extractord.core.records import Call, Message, Reply, Tool
 
@@ -58,7 +59,12 @@ class Heuristic:
         existing = {memory.path: memory for memory in reading.existing}
         kept: dict[str, _Kept] = {}
         replaced: tuple[str, str] | None = None
-        stated = (statement for said in reading.said for statement in statements(said, _LANGUAGES))
+        stated = [
+            statement
+            for said, following in zip_longest(reading.said, reading.said[1:])
+            if following is None or not takes_back(following, _LANGUAGES)
+            for statement in statements(said, _LANGUAGES)
+        ]
         for statement in deque(stated, maxlen=STATEMENTS_A_RUN):
             if statement.kind is Kind.ENDED:
                 ended = _ended(statement, existing.values())

@@ -21,6 +21,8 @@ _ONE_TOPIC_CHANGED = 0.5
 _SAME_WORDS = 0.75
 """So much of a statement's words is in a memory that says the same."""
 _SHARED = 2
+_ROOT = 4
+"""So many letters of a word tell what has ended: `merging` and `merge` are one."""
 
 _WEEKDAYS = frozenset(
     (
@@ -33,7 +35,15 @@ _WEEKDAYS = frozenset(
     )
 )
 """Stems of days, as `read_words` gives them."""
-_DAY, _NUMBER = "#day", "#number"
+_LANGUAGES = frozenset(
+    (
+        *("engli", "germa", "frenc", "spani", "chine", "japan", "itali", "dutch", "portu", "polis", "russi"),
+        *("deuts", "franz", "itali", "nieder", "angla", "allem", "franc", "espag", "ingle", "alema"),
+        *("chino", "japon", "中文", "英文", "日文", "德文", "英語", "日本", "独語", "仏語"),
+    )
+)
+"""Stems of languages: two facts that name another one are of one topic."""
+_DAY, _NUMBER, _LANGUAGE = "#day", "#number", "#language"
 
 
 class Likeness(Enum):
@@ -63,9 +73,11 @@ def topic(text: str, language: Language) -> Topic:
 @lru_cache(maxsize=2048)
 def _topic(text: str, stop_words: frozenset[str]) -> Topic:
     words = read_words(text).content - stop_words
-    values = frozenset(numbers(text)) | (words & _WEEKDAYS)
-    plain = frozenset(word for word in words if word not in _WEEKDAYS and not numbers(word))
+    values = frozenset(numbers(text)) | (words & (_WEEKDAYS | _LANGUAGES))
+    plain = frozenset(word for word in words if word not in values and not numbers(word))
     about = set(plain)
+    if words & _LANGUAGES:
+        about.add(_LANGUAGE)
     if words & _WEEKDAYS:
         about.add(_DAY)
     if numbers(text):
@@ -93,16 +105,16 @@ def compare(statement: Statement, headline: str, whole: str) -> tuple[Likeness, 
 
 def speaks_of(statement: Statement, headline: str) -> float:
     """Given a statement that something ended, return how surely it is what the headline says."""
-    new, old = topic(statement.fact, statement.language), topic(headline, statement.language)
-    shared = new.words & old.words
-    if not shared - {_DAY, _NUMBER}:
-        return 0.0
-    return len(shared) / max(1, min(len(new.words), len(old.words)))
+    new, old = (
+        {word[:_ROOT] for word in topic(text, statement.language).words}
+        for text in (statement.fact, headline)
+    )
+    return len(new & old) / max(1, min(len(new), len(old)))
 
 
 def _nearness(new: Iterable[str], old: Iterable[str]) -> float:
     new, old = frozenset(new), frozenset(old)
     shared = new & old
-    if len(shared) < _SHARED or not shared - {_DAY, _NUMBER}:
+    if len(shared) < _SHARED or not shared - {_DAY, _NUMBER, _LANGUAGE}:
         return 0.0
     return len(shared) / min(len(new), len(old))

@@ -34,8 +34,27 @@ class Statement(Struct, frozen=True):
     how: str = ""
 
 
-def statements(said: Said, languages: Sequence[Language]) -> Iterator[Statement]:
-    """Given what a person said, yield each statement in it, in order."""
+def takes_back(said: Said, languages: Sequence[Language]) -> bool:
+    """True if what a person said begins with a wish that what was said before is not remembered."""
+    first = next(sentences(said.text), "")
+    return any(language.unsaid.search(first) for language in languages if language.script.search(first))
+
+
+def statements(said: Said, languages: Sequence[Language]) -> list[Statement]:
+    """Given what a person said, return each statement in it, in order."""
+    found: list[Statement] = []
+    last = ""
+    for sentence, stated in _each(said, languages):
+        if any(
+            language.unsaid.search(sentence) for language in languages if language.script.search(sentence)
+        ):
+            found = [each for each in found if each.quote != last]
+        found += stated
+        last = sentence
+    return found
+
+
+def _each(said: Said, languages: Sequence[Language]) -> Iterator[tuple[str, list[Statement]]]:
     before: str | None = None
     found_sentences = list(sentences(said.text))
     sets_task = len(found_sentences) > _SENTENCES or any(
@@ -50,10 +69,11 @@ def statements(said: Said, languages: Sequence[Language]) -> Iterator[Statement]
             if before is not None:
                 other = _language(before, languages)
                 if other is not None:
-                    yield from _stated(said, before, other, asked=True, sets_task=False)
+                    yield before, list(_stated(said, before, other, asked=True, sets_task=False))
             before = None
             continue
         if count_words(sentence) < _LEAST_SENTENCE_WORDS:
+            yield sentence, []
             continue
         found: list[Statement] = []
         for candidate in languages:
@@ -61,7 +81,7 @@ def statements(said: Said, languages: Sequence[Language]) -> Iterator[Statement]
                 found = list(_stated(said, sentence, candidate, asked=False, sets_task=sets_task))
                 if found or candidate.code in {"ja", "zh"}:
                     break
-        yield from found
+        yield sentence, found
         before = None if found or language is None else sentence
 
 
@@ -92,21 +112,40 @@ def _stated(
     if against.search(fact if explicit else bare):
         return
     fact = language.lead.sub("", fact)
-    parts = [part for part in (part.strip() for part in language.clauses.split(fact) if part) if part]
-    in_task = sets_task and not explicit
-    kinds = [_kind(part, language, in_task=in_task) for part in parts]
-    if Kind.ENDED in kinds:
-        kinds = [kind or Kind.CUSTOM for kind in kinds]
-    if not all(kinds):
-        parts, kinds = [fact], [_kind(fact, language, in_task=in_task)]
-    for part, kind in zip(parts, kinds, strict=True):
+    lasting = asked or (explicit and not bare.endswith(tuple(_QUESTION_MARKS)))
+    for part, kind in _parts(fact, language, explicit=explicit, sets_task=sets_task):
         if kind is None and not (asked or explicit):
             continue
-        if kind is not Kind.DEADLINE and language.passing.search(language.lasting.sub(" ", part)):
+        if (
+            kind is not Kind.DEADLINE
+            and not lasting
+            and language.passing.search(language.lasting.sub(" ", part))
+        ):
             continue
         statement = _taken_apart(Statement(said, sentence, part, kind, language))
         if count_words(statement.fact) >= _LEAST_WORDS:
             yield statement
+
+
+def _parts(
+    fact: str, language: Language, *, explicit: bool, sets_task: bool
+) -> list[tuple[str, Kind | None]]:
+    """The parts of a fact that are statements by themselves, else the whole of it, each with its kind.
+
+    Where something speaks against a part, or a part says that something ended, only parts that are
+    statements count.
+    """
+    parts = [part for part in (part.strip() for part in language.clauses.split(fact) if part) if part]
+    in_part = not explicit and language.against_part.search(fact) is not None
+    if in_part:
+        parts = [part for part in parts if not language.against_part.search(part)] if len(parts) > 1 else []
+    in_task = sets_task and not explicit
+    found = [(part, _kind(part, language, in_task=in_task)) for part in parts]
+    if in_part or any(kind is Kind.ENDED for _, kind in found):
+        return [(part, kind) for part, kind in found if kind]
+    if all(kind for _, kind in found):
+        return found
+    return [(fact, _kind(fact, language, in_task=in_task))]
 
 
 def _kind(fact: str, language: Language, *, in_task: bool) -> Kind | None:

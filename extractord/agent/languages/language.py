@@ -16,8 +16,10 @@ LANGUAGES = ("ja", "zh", "en", "de", "fr", "es")
 """In the order in which a sentence is tried."""
 
 
-_EVEN_IF_ASKED = ("what_ifs", "irony", "secrets", "commands")
+_EVEN_IF_ASKED = ("unsaid", "what_ifs", "irony", "secrets", "commands")
+_OF_A_PART = ("requests", "progress", "small_talk", "choices", "anybody", "behaviour")
 _STEM_LETTERS = 5
+_NOTHING = r"(?!)"
 
 
 class Kind(Enum):
@@ -106,9 +108,13 @@ class Language(Struct, frozen=True, kw_only=True):
     task: re.Pattern[str]
     """The sentence sets a task: what else its entry says impersonally is part of that."""
     against: re.Pattern[str]
-    """Questions, what-ifs, irony, requests, progress, hearsay, secrets."""
+    """Questions, what-ifs, irony, hearsay, secrets: they speak against all of a sentence."""
+    against_part: re.Pattern[str]
+    """Requests, progress, small talk, choices: they speak against the part that they stand in."""
     against_asked: re.Pattern[str]
     """What speaks even against a sentence that asks to be remembered."""
+    unsaid: re.Pattern[str]
+    """The sentence asks not to remember it, or the one before it."""
     passing: re.Pattern[str]
     """Words that tie a sentence to the moment; a deadline may have them."""
     lasting: re.Pattern[str]
@@ -165,8 +171,14 @@ def _language(raw: bytes) -> Language:
         refers_back=any_of(parts.refers_back),
         signs=tuple(Sign(sign.kind, any_of(sign.any), sign.impersonal) for sign in file.signs),
         task=any_of(parts.task),
-        against=any_of(tuple(pattern for patterns in file.against.values() for pattern in patterns)),
-        against_asked=any_of(tuple(pattern for name in _EVEN_IF_ASKED for pattern in file.against[name])),
+        against=any_of(
+            tuple(each for name, some in file.against.items() if name not in _OF_A_PART for each in some)
+        ),
+        against_part=any_of(tuple(each for name in _OF_A_PART for each in file.against.get(name, ()))),
+        against_asked=any_of(
+            tuple(pattern for name in _EVEN_IF_ASKED for pattern in file.against.get(name, ()))
+        ),
+        unsaid=any_of(file.against.get("unsaid", (_NOTHING,))),
         passing=any_of(parts.passing),
         lasting=any_of(parts.lasting),
         reasons=tuple(map(one, parts.reasons)),
