@@ -108,11 +108,13 @@ def _stated(
         if found:
             fact, explicit = found["fact"].strip(), True
             break
+    if explicit and bare.endswith(tuple(_QUESTION_MARKS)) and not language.polite.search(bare):
+        return
     against = language.against_asked if explicit else language.against
     if against.search(fact if explicit else bare):
         return
     fact = language.lead.sub("", fact)
-    lasting = asked or (explicit and not bare.endswith(tuple(_QUESTION_MARKS)))
+    lasting = asked or explicit
     for part, kind in _parts(fact, language, explicit=explicit, sets_task=sets_task):
         if kind is None and not (asked or explicit):
             continue

@@ -64,6 +64,7 @@ class _Expressions(Struct, frozen=True, forbid_unknown_fields=True):
     about_agent: tuple[str, ...]
     about_project: tuple[str, ...]
     changed: tuple[str, ...]
+    polite: tuple[str, ...]
     opening: tuple[str, ...]
 
 
@@ -135,6 +136,8 @@ class Language(Struct, frozen=True, kw_only=True):
     negative: re.Pattern[str]
     changed: re.Pattern[str]
     """Words that say that it was otherwise before."""
+    polite: re.Pattern[str]
+    """How a question begins that is a request."""
     opening: re.Pattern[str]
     """What a name leaves out at its beginning."""
     stop_words: frozenset[str]
@@ -190,6 +193,7 @@ def _language(raw: bytes) -> Language:
         first_person=any_of(parts.first_person),
         negative=any_of(parts.negative),
         changed=any_of(parts.changed),
+        polite=any_of(parts.polite),
         opening=any_of(parts.opening),
         stop_words=frozenset(word[:_STEM_LETTERS] for word in fold(file.stop_words).split()),
         small_words=frozenset(file.small_words.split()),
