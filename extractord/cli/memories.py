@@ -14,7 +14,7 @@ from cyclopts import App, Parameter
 from extractord.cli import keeping
 from extractord.cli.choosing import Row, chosen, one_of, rows_of
 from extractord.cli.looking import looked_at
-from extractord.cli.writing import printable
+from extractord.cli.writing import print_table
 from extractord.config import load_settings
 from extractord.core.changeset import decode
 from extractord.core.memory import utc
@@ -108,7 +108,7 @@ def _unused(never: Sequence[Unopened], *, json: bool) -> None:
     if not never:
         print("there is none that no agent opened, though it could have")
         return
-    _print_table(
+    print_table(
         ("memory", "since", "sessions", "says"),
         (
             (
@@ -130,7 +130,7 @@ def _table(rows: list[Row]) -> None:
     if not rows:
         print("nothing is kept yet")
         return
-    _print_table(("memory", "type", "trust", "says"), map(_cells, rows))
+    print_table(("memory", "type", "trust", "says"), map(_cells, rows))
 
 
 def _cells(memory: Row) -> Iterable[str]:
@@ -141,16 +141,3 @@ def _cells(memory: Row) -> Iterable[str]:
     trust = row.trust.word if row.trust is not None else ""
     trust += ", foreign" if row.foreign else ""
     return f"{root}/{row.path}", row.type, trust + (", pinned" if row.pinned else ""), says
-
-
-def _print_table(names: Iterable[str], rows: Iterable[Iterable[str]]) -> None:
-    from rich.console import Console  # noqa: PLC0415 - only a person needs a table
-    from rich.markup import escape  # noqa: PLC0415
-    from rich.table import Table  # noqa: PLC0415
-
-    table = Table(box=None, pad_edge=False)
-    for name in names:
-        table.add_column(name, overflow="fold")
-    for cells in rows:
-        table.add_row(*(escape(printable(cell)) for cell in cells))
-    Console().print(table)

@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -64,6 +64,20 @@ def diff(before: str | None, after: str | None, place: str) -> Iterator[str]:
 def printable(text: str) -> str:
     """Given text that others wrote, return it without what a terminal obeys."""
     return "".join(char if char.isprintable() else "�" for char in text)
+
+
+def print_table(names: Iterable[str], rows: Iterable[Iterable[str]]) -> None:
+    """Given a table's head and rows, of text that others wrote, print it."""
+    from rich.console import Console  # noqa: PLC0415 - only a person needs a table
+    from rich.markup import escape  # noqa: PLC0415
+    from rich.table import Table  # noqa: PLC0415
+
+    table = Table(box=None, pad_edge=False)
+    for name in names:
+        table.add_column(name, overflow="fold")
+    for cells in rows:
+        table.add_row(*(escape(printable(cell)) for cell in cells))
+    Console().print(table)
 
 
 def key() -> str:

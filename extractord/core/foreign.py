@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable
 from extractord.core.survey import kind_of
 from extractord.policy import RULES, judge
 from extractord.policy.requests import VIRTUAL_ROOTS, Facts, Law, PathFacts, RunFacts, Write
-from extractord.policy.verdict import Allow
+from extractord.policy.verdict import Allow, Verdict
 
 LAW = Law(roots=VIRTUAL_ROOTS)
 """What changes to memories are judged by: virtual paths and the usual limits."""
@@ -26,9 +26,14 @@ def objection(root: str, path: str, text: str, run: RunFacts | None = None) -> s
 
     With `run` it is asked as if a run had written it, on evidence of that trust.
     """
-    virtual = virtual_path(root, path)
-    verdict = judge(Write(virtual, text), Facts(paths={virtual: PathFacts()}, run=run), LAW, _RULES)
+    verdict = verdict_on(root, path, text, run)
     return "" if isinstance(verdict, Allow) else f"{verdict.rule}: {verdict.reason}"
+
+
+def verdict_on(root: str, path: str, text: str, run: RunFacts | None = None) -> Verdict:
+    """Given what somebody else wrote, return what the law says to it, `run` as of `objection`."""
+    virtual = virtual_path(root, path)
+    return judge(Write(virtual, text), Facts(paths={virtual: PathFacts()}, run=run), LAW, _RULES)
 
 
 def unobjectionable(index: str, ours: Collection[str]) -> tuple[str, int]:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
+from msgspec.structs import replace
+
 from extractord.core.memory import Memory, parse, unstamp
 from extractord.core.ports import Versions
 from extractord.core.survey import stem
 from extractord.core.versions import Proof, Tombstone
 from extractord.edges.store.register import Register
-from extractord.edges.store.tombstones import WITHOUT_PROOF, fingerprint
+from extractord.edges.store.tombstones import WITHOUT_PROOF, blocking, fingerprint
 
 
 class Burying:
@@ -45,6 +47,13 @@ class Burying:
             Tombstone(root=root, name=name, fingerprint=words, key=key, made_at=now, why=why)
             for key in [proof.key for proof in proofs] or [WITHOUT_PROOF]
         ]
+
+    def buries(self, root: str, path: str, text: str) -> bool:
+        """True if a person had this forgotten, whatever it rested on: nothing says it was said anew."""
+        memory = parse(text)
+        name = (memory.name if isinstance(memory, Memory) else "") or stem(path)
+        stones = [replace(stone, key=WITHOUT_PROOF) for stone in self._versions.tombstones()]
+        return blocking(stones, root, name, fingerprint(self._key, text), ()) is not None
 
     def register(self, stones: Sequence[Tombstone]) -> None:
         """Add tombstones to the file that outlives the ledger."""
