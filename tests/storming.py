@@ -22,6 +22,7 @@ from storing import PROJECT, USER, fact
 
 from extractord.core.changeset import INDEX
 from extractord.core.digesting import digest
+from extractord.core.memory import unstamp
 from extractord.core.records import Outcome
 from extractord.edges.store import Keeping, Undone
 from extractord.errors import ConflictError, UsageError
@@ -44,13 +45,18 @@ TOPICS = (
 _ROOTS = {PROJECT: SHOP_ROOT, USER: "user"}
 
 
-def run(home: Path, seed: int, seconds: float) -> Counter[str]:
-    """A process: random change-sets, an undo or a deletion now and then."""
+Kept = tuple[str, str, str, str | None]
+"""A run that was told that it saved, root and path, and the digest of its text; None for a removal."""
+
+
+def run(home: Path, seed: int, seconds: float) -> tuple[Counter[str], list[Kept]]:
+    """A process: random change-sets, an undo or a deletion now and then; what came, and what was saved."""
     chance, came = random.Random(seed), Counter[str]()  # noqa: S311 - a storm that can be had again
     person = Person(home)
     person.runs = seed * 1_000_000
     until = time.monotonic() + seconds
     saved: list[str] = []
+    kept: list[Kept] = []
     with storeroom(person.settings, print) as room:
         while time.monotonic() < until:
             match chance.random():
@@ -59,14 +65,18 @@ def run(home: Path, seed: int, seconds: float) -> Counter[str]:
                 case dice if dice < 0.14:
                     came[_forgotten(room, chance)] += 1
                 case _:
-                    outcome = _committed(person, room, chance)
+                    outcome, texts = _committed(person, room, chance)
                     came[outcome] += 1
                     if outcome is Outcome.SAVED:
                         saved.append(f"run-{person.runs}")
-    return came
+                        kept += [(saved[-1], *where, text) for where, text in texts.items()]
+    return came, kept
 
 
-def _committed(person: Person, room: Storeroom, chance: random.Random) -> Outcome:
+def _committed(
+    person: Person, room: Storeroom, chance: random.Random
+) -> tuple[Outcome, dict[tuple[str, str], str | None]]:
+    """How a random change-set ended, and the digest of each text of it that was written."""
     topics = chance.sample(TOPICS, chance.randint(1, 3))
     words = f"These are settled by plan {secrets.token_hex(3)}: {', '.join(topics)}"
     changes: list[tuple[RootKind, str, str | None]] = []
@@ -79,7 +89,12 @@ def _committed(person: Person, room: Storeroom, chance: random.Random) -> Outcom
     outcome = person.run(changes, words, room=room)
     if outcome.outcome in (Outcome.CONFLICT, Outcome.FAILED):
         room.ledger.ranges.release(f"run-{person.runs}", attempted=False, retry_at=None)
-    return outcome.outcome
+    done = {*outcome.written, *outcome.removed}
+    return outcome.outcome, {
+        (_ROOTS[kind], path): None if text is None else digest(text.encode())
+        for kind, path, text in changes
+        if f"/memory/{kind}/{path}" in done
+    }
 
 
 def _undone(room: Storeroom, run: str) -> str:
@@ -153,14 +168,23 @@ def storm(home: Path, seconds: float, processes: int = PROCESSES) -> dict[str, o
     took = time.monotonic() - began
     edits, replaced = json.loads(told[0])
     came: Counter[str] = Counter()
+    kept: list[Kept] = []
     for said in told[1:]:
-        came.update(json.loads(said))
+        counted, saved = json.loads(said)
+        came.update(counted)
+        kept += saved
     with storeroom(person.settings, print) as room:
         room.store.notice(room.store.names())
         check(person, room)
         for root, path, sha in replaced:
             known = {version.sha256 for version in room.ledger.versions.history(root, path)}
             assert sha in known, f"an edit of {root}/{path} is lost"
+        assert len(kept) >= came[Outcome.SAVED] > 0
+        for number, root, path, text in kept:
+            made = [one for one in room.ledger.versions.history(root, path) if one.by == number]
+            assert len(made) == 1, f"{number} was told that it saved {root}/{path}"
+            raw = room.ledger.versions.content(made[0].sha256) if made[0].sha256 else None
+            assert (None if raw is None else digest(unstamp(raw.decode()).encode())) == text, f"{root}/{path}"
         for root in room.store.names():
             for path in {*room.ledger.versions.current(root)}:
                 text = (person.memory / root / path).read_text()
@@ -175,6 +199,7 @@ def storm(home: Path, seconds: float, processes: int = PROCESSES) -> dict[str, o
         "processes": processes,
         "edits by hand": edits,
         "of these replaced by a run and in the history": len(replaced),
+        "versions that runs were told are saved, each in the history": len(kept),
         "audit rows": rows,
         **dict(sorted(came.items())),
     }

@@ -84,8 +84,12 @@ class Stores(RuleBasedStateMachine):
         call=st.integers(1, 4),
         after=st.booleans(),
         dies=st.booleans(),
+        edits=st.booleans(),
     )
-    def crash(self, kind: RootKind, topics: list[str], call: int, *, after: bool, dies: bool) -> None:
+    def crash(
+        self, kind: RootKind, topics: list[str], call: int, *, after: bool, dies: bool, edits: bool
+    ) -> None:
+        """A commit is cut short; in that very moment a person may have written there."""
         made = [self._change(kind, topic) for topic in topics]
         words = ", ".join(words for _, words in made)
         changes = [
@@ -98,14 +102,21 @@ class Stores(RuleBasedStateMachine):
         context = self.house.context(said("e1", words, at=self.house.now))
         self.house.store.notice([_ROOTS[kind]])
         folder, before = self.house.folders[_ROOTS[kind]], self.house.files()
-        folder.break_at(call, Killed() if dies else StoreError("disk full"), after=after)
+        edit = f"{MINE}\nBy hand, {self.plans}\n".encode() if edits and dies else None
+        folder.edited.clear()
+        folder.break_at(call, Killed() if dies else StoreError("disk full"), after=after, edit=edit)
         state = "claimed"
         try:
             committed = self.house.store.commit(changes, context)
         except (Killed, StoreError):
             folder.break_at(-1, Killed(), after=False)
             self._reopened()
+            for path in folder.edited:
+                assert edit is not None
+                before[_ROOTS[kind]][path] = edit
+                self.by_hand += [(_ROOTS[kind], path, edit)] if path != INDEX else []
             assert self.house.files() == before
+            self.house.store.notice([_ROOTS[kind]])
         else:
             folder.break_at(-1, Killed(), after=False)
             state = "closed"
@@ -115,6 +126,42 @@ class Stores(RuleBasedStateMachine):
             if committed.outcome is Outcome.SAVED:
                 self.saved.append(context.run)
         assert self.house.ledger.ranges.states("codex", "s1")[f"x{self.house.runs}"].state == state
+
+    @rule(kind=KINDS, topics=st.lists(TOPICS, min_size=2, max_size=2, unique=True))
+    def write_unseen_by_all_but_a_commit(self, kind: RootKind, topics: list[str]) -> None:
+        """A run looked before a person wrote: the edit stays, whatever the run wants of both files."""
+        mine, other = topics
+        stale, _ = self._change(kind, mine)
+        change, words = self._change(kind, other)
+        raw = f"By hand and unseen, {self.plans}".encode()
+        self.house.folders[_ROOTS[kind]].put(f"{mine}.md", raw)
+        self.by_hand.append((_ROOTS[kind], f"{mine}.md", raw))
+        context = self.house.context(said("e1", words, at=self.house.now))
+        committed = self.house.store.commit([change, stale], context)
+        assert committed.outcome is Outcome.CONFLICT
+        assert self.house.folders[_ROOTS[kind]].files[f"{mine}.md"] == raw
+        self.house.store.notice([_ROOTS[kind]])
+
+    @rule(kind=KINDS, topic=TOPICS, call=st.integers(1, 2), after=st.booleans(), undoes=st.booleans())
+    def crash_deciding(self, kind: RootKind, topic: str, call: int, *, after: bool, undoes: bool) -> None:
+        """What a person decides is cut short: it is as if they had not."""
+        self.house.now += timedelta(hours=1)
+        folder, before = self.house.folders[_ROOTS[kind]], self.house.files()
+        stones = set(self.house.ledger.versions.tombstones())
+        folder.break_at(call, Killed(), after=after)
+        try:
+            if undoes and self.saved:
+                self.keeping.undo(self.saved[-1])
+            else:
+                self.keeping.forget(_ROOTS[kind], f"{topic}.md")
+        except Killed:
+            folder.break_at(-1, Killed(), after=False)
+            self._reopened()
+            assert self.house.files() == before
+            assert set(self.house.ledger.versions.tombstones()) == stones
+        except UsageError:
+            assert self.house.files() == before
+        folder.break_at(-1, Killed(), after=False)
 
     @rule(kind=KINDS, topic=TOPICS)
     def write_by_hand(self, kind: RootKind, topic: str) -> None:

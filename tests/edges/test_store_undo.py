@@ -1,10 +1,13 @@
 import random
 from pathlib import Path
 
+import pytest
 from storing import PROJECT, SHOP_ROOT, USER, House, fact, said
 
 from extractord.core.changeset import INDEX
-from extractord.core.records import Evidence, Outcome
+from extractord.core.digesting import digest
+from extractord.core.records import Change, Evidence, Outcome
+from extractord.edges import folder as disk
 from extractord.edges.store import Keeping
 from extractord.policy.requests import RootKind
 
@@ -16,9 +19,9 @@ Texts = dict[tuple[str, str], bytes]
 
 def texts(house: House) -> Texts:
     return {
-        (root, path): raw
-        for root, folder in house.folders.items()
-        for path, raw in folder.files.items()
+        (root, path): folder.read(path, 1 << 20)
+        for root, folder in house.opened.items()
+        for path in folder.names()
         if path != INDEX
     }
 
@@ -27,20 +30,39 @@ def run(house: House, chance: random.Random, number: int) -> str | None:
     """A run that writes and removes; its id where it saved anything."""
     topics = chance.sample(TOPICS, chance.randint(1, 3))
     words = f"By plan {number} these are settled and some are gone: {', '.join(topics)}"
-    changes = []
+    changes, there = [], texts(house)
     for topic in topics:
         kind: RootKind = chance.choice((PROJECT, USER))
-        is_gone = f"{topic}.md" in house.folders[_ROOTS[kind]].files and chance.random() < 0.2
+        raw = there.get((_ROOTS[kind], f"{topic}.md"))
+        is_gone = raw is not None and chance.random() < 0.2
         text = fact(topic, f"{topic} are settled by plan {number}", "user" if kind is USER else "project")
         changes.append(
-            house.change(kind, f"{topic}.md", None if is_gone else text, Evidence(entry="e1", quote=words))
+            Change(
+                root=kind,
+                path=f"{topic}.md",
+                text=None if is_gone else text,
+                base=None if raw is None else digest(raw),
+                evidence=(Evidence(entry="e1", quote=words),),
+            )
         )
     context = house.context(said("e1", words, at=house.now))
     return context.run if house.store.commit(changes, context).outcome is Outcome.SAVED else None
 
 
-def test_undo_in_a_random_sequence_of_runs_restores_exactly_or_lists_its_conflicts(tmp_path: Path) -> None:
-    house, chance = House(tmp_path), random.Random(7)  # noqa: S311 - a sequence that can be had again
+@pytest.fixture(params=["dictionaries", "disk"])
+def house(request: pytest.FixtureRequest, tmp_path: Path) -> House:
+    tmp_path.chmod(0o700)
+    made = House(tmp_path)
+    if request.param == "disk":
+        (tmp_path / "projects").mkdir(mode=0o700)
+        for root in made.folders:
+            made.opened[root] = disk.Folder.create(tmp_path / root, tmp_path)
+        made.reopen()
+    return made
+
+
+def test_undo_in_a_random_sequence_of_runs_restores_exactly_or_lists_its_conflicts(house: House) -> None:
+    chance = random.Random(7)  # noqa: S311 - a sequence that can be had again
     keeping = Keeping(house.store)
     befores: dict[str, Texts] = {}
     afters: dict[str, Texts] = {}
