@@ -84,11 +84,16 @@ def move(old: Path, new: Path, *, json: Json = False) -> None:
         running = room.ledger.standing.running()
         if running:
             raise UsageError(f"{len(running)} runs are under way: wait for their end")
-        room.store.move(source, target, project)
+        renamed = room.store.move(source, target, project)
+        left = source in room.store.names()
     if json:
-        print(msgspec.json.encode({"old": source, "new": target}).decode())
-    else:
-        print(f"{source} is {target} now")
+        print(msgspec.json.encode({"old": source, "new": target, "renamed": renamed, "left": left}).decode())
+        return
+    print(f"{source} is {target} now")
+    for path, name in renamed.items():
+        print(printable(f"    {path} is {name} there, which has another {path} already"))
+    if left:
+        print(f"    what is no memory is still in {settings.memory_dir / source}")
 
 
 @app.command(name="exclude")

@@ -498,6 +498,10 @@ class Versions(Protocol):
         """Every version that a run made, oldest first."""
         ...
 
+    def paths(self, root: str) -> tuple[str, ...]:
+        """Every path of a root that has a history, sorted."""
+        ...
+
     def purge(self, root: str, path: str) -> tuple[str, ...]:
         """Erase the history of a path, of those that it was renamed from too; return the paths.
 
@@ -633,6 +637,10 @@ class Rehoming(Protocol):
 
     def move(self, old: str, new: str, project: Project) -> None:
         """The root has its new name: so has all that is known of it, and its sessions belong there."""
+        ...
+
+    def merge(self, old: str, new: str, project: Project, names: Mapping[str, str]) -> None:
+        """The memories of the root `old` are in `new`, each path under its new name: so is their history."""
         ...
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+from collections.abc import Mapping
 
 import msgspec
 
@@ -63,6 +64,22 @@ class Rehoming:
                 f"UPDATE OR REPLACE {table} SET root = ? WHERE root = ?",  # noqa: S608 - the tables above
                 (new, old),
             )
+        self._follow(old, new, project, {})
+        self.end_move(old)
+
+    def merge(self, old: str, new: str, project: Project, names: Mapping[str, str]) -> None:
+        """The memories of the root `old` are in `new`, each path under its new name: so is their history."""
+        for path, name in names.items():
+            for table in ("history", "proofs"):
+                self._connection.execute(
+                    f"UPDATE OR REPLACE {table} SET root = ?, path = ? WHERE root = ? AND path = ?",  # noqa: S608 - the two above
+                    (new, name, old, path),
+                )
+        self._connection.execute("DELETE FROM surveys WHERE root = ?", (old,))
+        self._follow(old, new, project, names)
+
+    def _follow(self, old: str, new: str, project: Project, names: Mapping[str, str]) -> None:
+        """What is known of the root besides: tombstones, what is held, and the sessions of its project."""
         versions = Versions(self._connection)
         versions.bury(
             msgspec.structs.replace(stone, root=new)
@@ -73,7 +90,9 @@ class Rehoming:
         for number, text in held:
             changes = msgspec.json.decode(text, type=tuple[HeldChange, ...])
             moved = tuple(
-                msgspec.structs.replace(change, root=new) if change.root == old else change
+                msgspec.structs.replace(change, root=new, path=names.get(change.path, change.path))
+                if change.root == old
+                else change
                 for change in changes
             )
             if moved != changes:
@@ -93,4 +112,3 @@ class Rehoming:
                 old.removeprefix("projects/"),
             ),
         )
-        self.end_move(old)

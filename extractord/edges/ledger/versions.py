@@ -91,6 +91,13 @@ class Versions:
         """Every version that a run made, oldest first."""
         return self._versions("made_by = ?", by)
 
+    def paths(self, root: str) -> tuple[str, ...]:
+        """Every path of a root that has a history, sorted."""
+        rows = self._connection.execute(
+            "SELECT DISTINCT path FROM history WHERE root = ? ORDER BY path", (root,)
+        )
+        return tuple(path for (path,) in rows)
+
     def purge(self, root: str, path: str) -> tuple[str, ...]:
         """Erase the history of a path, of those that it was renamed from too; return the paths.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from datetime import datetime
@@ -19,6 +19,7 @@ from extractord.core.versions import Current, Tombstone
 from extractord.edges.store.burying import Burying
 from extractord.edges.store.committing import Committed, Committing
 from extractord.edges.store.lock import DEADLINE_S, locked, sync_folder
+from extractord.edges.store.merging import merge_of
 from extractord.edges.store.noticing import PERSON, UNATTENDED, Noticing
 from extractord.edges.store.placing import Placement, Placing
 from extractord.edges.store.register import Register
@@ -217,17 +218,18 @@ class Store:
             return one
         return replace(one, current=structs.replace(one.current, pinned=known.pinned))
 
-    def move(self, old: str, new: str, project: Project) -> None:
-        """Give a project's root another name, with all that is known of it.
+    def move(self, old: str, new: str, project: Project) -> Mapping[str, str]:
+        """Give a project's root another name, with all that is known of it; return what is called otherwise.
 
-        Raise UsageError where there is nothing to move, or something stands there already.
+        Where that root is there already, its memories come to those that it has. Raise UsageError where
+        there is nothing to move.
         """
         with self._locked():
             source, target = self._memory / old, self._memory / new
             if not source.is_dir():
                 raise UsageError(f"{old} has no memories: `extractord project list` names those that have")
             if target.exists():
-                raise UsageError(f"{new} has memories already: move its files by hand, or put it aside first")
+                return self._merge(old, new, project)
             rehoming = self.ledger.rehoming
             rehoming.begin_move(old, new, project)
             try:
@@ -237,6 +239,26 @@ class Store:
                 rehoming.end_move(old)
                 raise StoreError(f"{source} cannot be moved: {error.strerror}") from error
             self._finish_moves()
+        return {}
+
+    def _merge(self, old: str, new: str, project: Project) -> Mapping[str, str]:
+        """All of it or nothing, as any commit; the old root goes where nothing else is in it."""
+        now = self.clock()
+        for root in (old, new):
+            warning = self._noticing.notice(root, self.roots.survey(root), now)
+            if warning:
+                raise UsageError(warning)
+        merge = merge_of(self.roots, self.ledger.versions, old, new)
+        renamed = {path: name for path, name in merge.names.items() if path != name}
+
+        def also() -> None:
+            self.ledger.rehoming.merge(old, new, project, merge.names)
+            self.ledger.audit.note("move", PERSON, {"old": old, "new": new, "renamed": renamed}, now)
+
+        self._placing.carry_out(PERSON, merge.placements, now, also)
+        with suppress(OSError):  # a person's own files, or lines of the index, stay where they are
+            (self._memory / old).rmdir()
+        return renamed
 
     def _finish_moves(self) -> None:
         """Tell the ledger of roots that have another name now; drop moves that did not come about."""

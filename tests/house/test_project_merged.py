@@ -1,0 +1,74 @@
+"""A project that was moved, and that has memories in its new place already."""
+
+import json
+from pathlib import Path
+
+import pytest
+from crashing import check
+from person import SHOP, SHOP_ROOT, Person
+from storing import PROJECT, fact
+
+from extractord.core.records import Project
+from extractord.edges.store import Keeping
+from extractord.policy.requests import Trust
+from extractord.storeroom import storeroom
+
+TUESDAYS, PORT = "Deploys happen on Tuesdays", "The port is eight thousand"
+
+
+@pytest.fixture
+def person(tmp_path: Path) -> Person:
+    """A week of runs in the old place; in the new one a file by hand, one of them of the same name."""
+    made = Person(tmp_path / "me")
+    for name, words in (
+        ("deploys", TUESDAYS),
+        ("port", PORT),
+        ("tabs", "Tabs are used here"),
+        ("gone", "Old news"),
+    ):
+        made.run([(PROJECT, f"{name}.md", fact(name, words))], words)
+    with storeroom(made.settings, print) as room:
+        for session, directory in (("s1", SHOP.directory), ("s2", "/nowhere/shop/sub")):
+            project = Project(slug=SHOP.slug, identity="shop", directory=SHOP.directory)
+            room.ledger.ranges.note_project("codex", session, directory, project)
+        Keeping(room.store).forget(SHOP_ROOT, "gone.md")
+        Keeping(room.store).pin(SHOP_ROOT, "port.md", pinned=True)
+    made.types("project", "list")
+    return made
+
+
+def test_its_memories_come_to_those_with_trust_history_and_sessions(person: Person) -> None:
+    other = person.home / "elsewhere"
+    (other / ".git").mkdir(parents=True)
+    first = json.loads(person.types("project", "move", SHOP.slug, str(other), "--json").stdout)
+    assert first == {"old": SHOP_ROOT, "new": first["new"], "renamed": {}, "left": False}
+    back = json.loads(person.types("project", "move", str(other), str(person.shop), "--json").stdout)
+    root, words = back["new"], "Deploys happen on Fridays"
+    assert not (person.memory / first["new"]).exists()
+    person.writes(first["new"], "deploys.md", fact("deploys", words))
+    person.writes(first["new"], "tabs.md", (person.memory / root / "tabs.md").read_text())
+    person.writes(first["new"], "sub/gone.md", fact("gone", "It is here again"))
+    with storeroom(person.settings, print) as room:
+        room.store.notice(room.store.names())
+    merged = person.types("project", "move", str(person.shop), str(other))
+    assert merged.returncode == 0, merged.stderr
+    assert "deploys.md is deploys-2.md there, which has another deploys.md already" in merged.stdout
+    place = person.memory / first["new"]
+    assert sorted(str(path.relative_to(place)) for path in place.rglob("*.md")) == [
+        "MEMORY.md", "deploys-2.md", "deploys.md", "port.md", "sub/gone.md", "tabs.md",
+    ]  # fmt: skip
+    assert not (person.memory / root).exists()
+    assert place.joinpath("MEMORY.md").read_text().count("](") == 5
+    with storeroom(person.settings, print) as room:
+        check(person, room)
+        current = room.ledger.versions.current(first["new"])
+        assert (current["port.md"].trust, current["port.md"].pinned) == (Trust.STATED, True)
+        assert (current["deploys-2.md"].trust, current["deploys.md"].foreign) == (Trust.STATED, True)
+        history = room.ledger.versions.history(first["new"], "deploys-2.md")
+        assert [version.by for version in history] == ["run-1", "person", "person"]
+        assert room.ledger.versions.paths(root) == ()
+        assert [home.slug for home in room.ledger.rehoming.homes()] == [
+            first["new"].removeprefix("projects/")
+        ]
+        assert Keeping(room.store).undo("run-1").restored == (f"{first['new']}/deploys-2.md",)
+        check(person, room)
