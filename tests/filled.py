@@ -71,23 +71,24 @@ _HEARD = (
 
 def filled(person: Person) -> None:
     """Let a person and their agents have worked with extractord for three weeks."""
-    for kind, name, words, type_, body, days in _SAID:
-        said = " ".join([words, *body.replace("*", "").split("\n")])
-        text = fact(name, words, type_, body)
-        done = person.run([(kind, f"{name}.md", text)], said, at=person.began - timedelta(days=days))
-        assert done.outcome is Outcome.SAVED, (name, done)
-    for name, words in _HEARD:
-        done = person.run([(PROJECT, f"{name}.md", fact(name, words))], words, origin=Origin.SYNTHETIC)
-        assert done.outcome is Outcome.HELD
     with storeroom(person.settings, print) as room:
+        for kind, name, words, type_, body, days in _SAID:
+            said = " ".join([words, *body.replace("*", "").split("\n")])
+            changes = [(kind, f"{name}.md", fact(name, words, type_, body))]
+            done = person.run(changes, said, at=person.began - timedelta(days=days), room=room)
+            assert done.outcome is Outcome.SAVED, (name, done)
+        for name, words in _HEARD:
+            changes = [(PROJECT, f"{name}.md", fact(name, words))]
+            done = person.run(changes, words, origin=Origin.SYNTHETIC, room=room)
+            assert done.outcome is Outcome.HELD
         keeping = Keeping(room.store)
         root, path = SHOP_ROOT, "staging-resets.md"
-        raw = room.store.roots.raw(root, path)
+        raw, text = room.store.roots.raw(root, path), room.store.roots.text(root, path)
         assert raw is not None
-        keeping.edit(root, path, raw, room.store.roots.text(root, path).replace("three", "four"))  # type: ignore[union-attr]
+        assert text is not None
+        keeping.edit(root, path, raw, text.replace("three", "four"))
         keeping.pin("user", "no-new-packages.md", pinned=True)
-        rows = {row.run: row for row in room.ledger.runs.recent(100)}
-        for number, row in enumerate(rows.values()):
+        for number, row in enumerate(room.ledger.runs.recent(100)):
             _finish(room.ledger, row, person.began - timedelta(days=number, hours=number % 5))
         for number, row in enumerate(_earlier(person.began)):
             _finish(room.ledger, row, row.started_at, number)

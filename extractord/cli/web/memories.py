@@ -12,10 +12,11 @@ from extractord.cli.choosing import Row
 from extractord.cli.web.site import Asked, Look, Shows, Site
 from extractord.cli.web.wording import called
 from extractord.core.survey import Surveyed
+from extractord.recall.unopened import unopened
 
 PAGE_ROWS = 200
 TRUSTS = ("confirmed", "stated", "inferred", "untrusted")
-STANDINGS = ("pinned", "foreign", "withheld", "at fault")
+STANDINGS = ("pinned", "foreign", "withheld", "at fault", "never opened")
 SORTS: dict[str, Callable[[Surveyed], object]] = {
     "newest": lambda row: (-row.mtime_ns, row.path),
     "oldest": lambda row: (row.mtime_ns, row.path),
@@ -37,7 +38,12 @@ class Group:
 def memories(site: Site, asked: Asked, look: Look) -> web.Response:
     """Every memory that the filters leave, a section a root."""
     everything = look.rows()
-    kept = [(root, row) for root, row in everything if _is_wanted(asked, root, row)]
+    never = {(one.root, one.row.path) for one in unopened(look.ledger.uses, everything)}
+    kept = [
+        (root, row)
+        for root, row in everything
+        if _is_wanted(asked, root, row, is_unopened=(root, row.path) in never)
+    ]
     key = SORTS.get(asked.word("sort"), SORTS["newest"])
     kept.sort(key=lambda one: (one[0] != "user", one[0], key(one[1])))
     first = (asked.number("page", 1, 1_000_000) - 1) * PAGE_ROWS
@@ -66,18 +72,18 @@ def _groups(look: Look, rows: Sequence[Row]) -> Iterator[Group]:
         yield Group(root, homes.get(root, ""), [row for _, row in mine])
 
 
-def _is_wanted(asked: Asked, root: str, row: Surveyed) -> bool:
+def _is_wanted(asked: Asked, root: str, row: Surveyed, *, is_unopened: bool) -> bool:
     trust = row.trust.word if row.trust is not None else ""
     return (
         asked.word("root") in ("", root)
         and asked.word("trust") in ("", trust)
         and asked.word("type") in ("", row.type)
-        and asked.word("standing") in ("", *_standing(row))
+        and asked.word("standing") in ("", *_standing(row, is_unopened=is_unopened))
     )
 
 
-def _standing(row: Surveyed) -> Iterator[str]:
-    marks = (row.pinned, row.foreign, bool(row.withheld), bool(row.fault))
+def _standing(row: Surveyed, *, is_unopened: bool) -> Iterator[str]:
+    marks = (row.pinned, row.foreign, bool(row.withheld), bool(row.fault), is_unopened)
     return (name for name, is_so in zip(STANDINGS, marks, strict=True) if is_so)
 
 

@@ -80,6 +80,8 @@ def memory(site: Site, asked: Asked, look: Look) -> web.Response:
         objection=objection(root, path, unstamp(text))
         if text is not None and found is not None and not found[1].withheld and not found[1].fault
         else "",
+        opened=look.ledger.uses.opened(root).get(path),
+        can_edit=raw is not None and _is_text(raw),
         quotes=_accepted(look, root, path),
         proofs=look.ledger.versions.proofs(root, path),
         history=list(reversed([*_shown(lived, place, None if raw is None else digest(raw))])),
@@ -220,6 +222,15 @@ def _shown(lived: Sequence[Stage], place: str, there: str | None) -> Iterator[Sh
         version = stage.version
         can_return = stage.text is not None and version.sha256 != there
         yield Shown(version, list(diff_rows(stage.before, stage.text, place)), can_return)
+
+
+def _is_text(raw: bytes) -> bool:
+    """What is no text is mended with other tools."""
+    try:
+        raw.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _objection(root: str, path: str, found: Row | None, text: str | None) -> str:
