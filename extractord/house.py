@@ -14,12 +14,12 @@ import msgspec
 
 from extractord.accounts import Accounts
 from extractord.agent.catalogue import CATALOGUE
-from extractord.agent.heuristic import NAME as EMBEDDED
 from extractord.agent.prompts import load as load_agent_prompts
 from extractord.briefing import Briefing
 from extractord.config import Settings, platform_surroundings
 from extractord.config.broker import broker_of
 from extractord.core.budget import Limits
+from extractord.core.embedded import NAME as EMBEDDED
 from extractord.core.ports import Runner
 from extractord.core.wire import Probe, Probed
 from extractord.edges.child import ForkedChild

@@ -14,9 +14,9 @@ from extractord.agent.heuristics.likeness import Likeness, compare, speaks_of
 from extractord.agent.heuristics.reading import Existing, read
 from extractord.agent.heuristics.statements import Statement, statements, takes_back
 from extractord.agent.languages.language import Kind, load
+from extractord.core.embedded import NAME
 from extractord.core.records import Call, Message, Reply, Tool
 
-NAME = "heuristic"
 FACTS_A_RUN = 16
 """Of more statements in one window the newest are kept."""
 STATEMENTS_A_RUN = 64

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -29,6 +30,8 @@ from extractord.reading.rested import rested, rows_since
 __all__ = ["Come", "Reading", "Resolve"]
 
 _WARM = 64
+_NOTED = 250
+"""So many baselines are noted at once: ten thousand in memory would leave holes there for good."""
 _CRASHED = 10
 """An agent that writes a turn's end and did not for this many times `settle_s` has died."""
 
@@ -75,19 +78,20 @@ class Reading:
         root = _resolved(root)
         if self._ranges.known_root(source.agent, root):
             return None
-        found = await asyncio.to_thread(scan, source, root)
-        notes: list[Note] = []
-        for path, (size, _, _) in found.items():
-            try:
-                notes += await survey(source, path, self._copy_dir)
-            except TranscriptError:
-                place = Baseline(path=path, offset=size, last_entry=None)
-                notes.append(Note(sessions=frozenset({path}), place=place))
-            await asyncio.sleep(0)
-        with self._transaction():
-            note(self._ranges, source.agent, notes)
-            self._ranges.note_root(source.agent, root)
-        return len(found)
+        sizes = [(path, size) for path, (size, _, _) in (await asyncio.to_thread(scan, source, root)).items()]
+        for some in (sizes[at : at + _NOTED] for at in range(0, len(sizes), _NOTED)):
+            notes: list[Note] = []
+            for path, size in some:
+                try:
+                    notes += await survey(source, path, self._copy_dir)
+                except TranscriptError:
+                    place = Baseline(path=path, offset=size, last_entry=None)
+                    notes.append(Note(sessions=frozenset({path}), place=place))
+                await asyncio.sleep(0)
+            with self._transaction():
+                note(self._ranges, source.agent, notes)
+        self._ranges.note_root(source.agent, root)
+        return len(sizes)
 
     async def touched(self, source: Source, path: str, now: datetime) -> tuple[Come, ...]:
         """Given a transcript that changed, return what comes of its sessions: windows and skips.
@@ -261,8 +265,9 @@ def _whole(come: Come) -> Come:
 
 def _located(path: str) -> str:
     """The path by its real folder: a folder that is reached in two ways is one."""
-    place = Path(path)
-    return str(place.parent.resolve() / place.name)
+    # a Path would keep the names of ten thousand files interned
+    folder, name = os.path.split(path)
+    return os.path.join(os.path.realpath(folder), name)  # noqa: PTH118
 
 
 def _resolved(root: str) -> str:

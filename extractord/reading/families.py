@@ -56,12 +56,12 @@ NO_CUT = Cut()
 
 def name_of(source: Source, path: str, session: str | None = None) -> Name:
     """Given a transcript's path, return its family's name; a compressed one is its plain twin's."""
-    place = Path(path.removesuffix(_COMPRESSED))
-    glob_of_session = source.family(place.name)
+    folder, _, file = path.removesuffix(_COMPRESSED).rpartition("/")
+    glob_of_session = source.family(file)
     return Name(
         agent=source.agent,
-        folder=str(place.parent),
-        files=glob_of_session or glob.escape(place.name),
+        folder=folder or "/",
+        files=glob_of_session or glob.escape(file),
         is_glob=glob_of_session is not None,
         session=session,
     )
@@ -73,7 +73,7 @@ def paths_of(name: Name) -> tuple[str, ...]:
     found = {file for each in patterns for file in glob.iglob(each, root_dir=name.folder)}  # noqa: PTH207 - names
     plain = {file.removesuffix(_COMPRESSED): file for file in sorted(found, reverse=True)}
     return tuple(
-        str(Path(name.folder, plain[file]))
+        f"{name.folder.rstrip('/')}/{plain[file]}"
         for file in sorted(plain)
         if not name.is_glob or file.endswith(_MEMBERS)
     )
@@ -86,11 +86,10 @@ def container_of(source: Source, path: str) -> Container:
 
 def opened(source: Source, path: str) -> Opened:
     """Given a transcript about to be read, return it with what its reader needs from beside it."""
-    folder = Path(path).parent
     beside: dict[str, bytes] = {}
     for name in source.beside:
         try:
-            with (folder / name).open("rb") as file:
+            with Path(f"{path.rpartition('/')[0]}/{name}").open("rb") as file:
                 beside[name] = file.read(_BESIDE_BYTES)
         except OSError:
             continue

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import msgspec
 
-from extractord.agent.heuristic import NAME as EMBEDDED
 from extractord.cli.checks.finding import Finding, Patient, ago, fail, ok, warn
 from extractord.config import platform_surroundings
 from extractord.core.budget import Limits, Stop, Warn, judge_spend
+from extractord.core.embedded import NAME as EMBEDDED
 from extractord.core.ports import Spent
 from extractord.core.records import Message, Outcome
 from extractord.edges.confine.trial import is_enough

@@ -16,13 +16,13 @@ from msgspec.structs import replace
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from extractord.agent.heuristic import NAME as EMBEDDED
 from extractord.cli.quality.results import Kept, Result
 from extractord.cli.quality.scripted import HOSTILE, PERFECT, Hostile, Perfect
 from extractord.cli.quality.staging import Stage
 from extractord.cli.quality.voices import Recording, Replaying, Silent, Voice
 from extractord.config import Settings
 from extractord.core.cases import Case
+from extractord.core.embedded import NAME as EMBEDDED
 from extractord.edges.modelhost import ModelHost
 from extractord.house import House, opened
 from extractord.spending import Host
