@@ -69,5 +69,6 @@ class Environs:
             timeout_s=model.timeout_s,
             retries=model.retries,
             output_tokens=model.output_tokens,
+            price=model.prices.get(model.name),
         )
         return [*OURSELVES, "_modelhost", settings.confinement, msgspec.json.encode(provider).decode()]

@@ -32,8 +32,10 @@ class BudgetSpent(ExtractordError):  # noqa: N818 - a state of the purse, not a 
 class Host(Protocol):
     """What reaches the provider; gives the number of requests that a reply took."""
 
-    async def complete(self, messages: Sequence[Message], tools: Sequence[Tool]) -> tuple[Reply, int]:
-        """Ask once. Raise ModelError where there is no reply."""
+    async def complete(
+        self, messages: Sequence[Message], tools: Sequence[Tool], most: int = 0
+    ) -> tuple[Reply, int]:
+        """Ask once, in at most so many requests (0: as configured). Raise ModelError for no reply."""
         ...
 
 
@@ -73,6 +75,11 @@ def _cleaned(message: Message, clean: Mapping[str, str]) -> Message:
     return replace(message, content=clean[message.content], calls=calls)
 
 
+def _midnight(now: datetime) -> datetime:
+    """When the day began."""
+    return now.replace(hour=0, minute=0, second=0, microsecond=0)
+
+
 class Spending:
     """Makes the requests of every run."""
 
@@ -84,15 +91,16 @@ class Spending:
         self._redactor = redactor
         self._limits = limits
         self._clock = clock
+        self._promised = 0
+        """Requests that replies under way may take besides those that have begun."""
 
     def check(self, run: str, asked_tokens: int = 0) -> None:
         """Raise BudgetSpent where not one more request fits; `asked_tokens` is what it is at least."""
         now = self._clock()
-        midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
         requests, usage = self._runs.usage(run)
         tokens = usage.prompt_tokens + usage.completion_tokens
         of_run = Spent(requests=requests, tokens=tokens, dollars=usage.dollars)
-        verdict = judge_spend(self._limits, self._runs.spent(midnight), of_run, now, asked_tokens)
+        verdict = judge_spend(self._limits, self._runs.spent(_midnight(now)), of_run, now, asked_tokens)
         if isinstance(verdict, Stop):
             raise BudgetSpent(verdict)
 
@@ -116,8 +124,10 @@ class Spending:
             self._runs.withdraw_request(request)
             raise
         asked = [_cleaned(message, clean) for message in messages]
+        more = self._more(run)
+        self._promised += more
         try:
-            reply, tries = await self._host.complete(asked, tools)
+            reply, tries = await self._host.complete(asked, tools, 1 + more)
         except ModelError as error:
             self._runs.end_request(request, Usage(), error.fault)
             self._count(run, error.tries - 1, error.fault)
@@ -125,9 +135,22 @@ class Spending:
         except asyncio.CancelledError:
             self._runs.end_request(request, Usage(), "timeout")
             raise
+        finally:
+            self._promised -= more
         self._runs.end_request(request, _counted(reply.usage), None)
         self._count(run, tries - 1, "transient")
         return reply
+
+    def _more(self, run: str) -> int:
+        """How many requests a reply may take besides the one that has begun; what others may is not left."""
+        requests, _ = self._runs.usage(run)
+        today = self._runs.spent(_midnight(self._clock())).requests + self._promised
+        left = [
+            limit - spent
+            for limit, spent in ((self._limits.day_requests, today), (self._limits.run_requests, requests))
+            if limit != "unlimited"
+        ]
+        return max(0, min([*left, _TRIES]))
 
     def _count(self, run: str, requests: int, fault: str) -> None:
         """A request that failed is one that was made."""

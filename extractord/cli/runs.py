@@ -9,7 +9,7 @@ import msgspec
 from cyclopts import App, Parameter
 
 from extractord.config import load_settings
-from extractord.core.ports import AuditRow, RunRow
+from extractord.core.ports import AuditRow, RequestRow, RunRow
 from extractord.core.records import Outcome
 from extractord.edges.ledger import Ledger
 from extractord.errors import UsageError
@@ -42,12 +42,16 @@ def show(run: Run, *, json: Json = False) -> None:
     with Ledger.open(load_settings().state_dir, readonly=True) as ledger:
         row = find(ledger, run)
         refused = [note for note in ledger.audit.about(row.run) if note.kind == "refused"]
-    told = as_json(row) | {"refused": [note.detail for note in refused]}
+        requests = ledger.runs.requests(row.run)
+    spent = [{"at": one.at, **msgspec.structs.asdict(one.usage), "fault": one.fault} for one in requests]
+    told = as_json(row) | {"spent": spent, "refused": [note.detail for note in refused]}
     if json:
         print(msgspec.json.encode(told).decode())
         return
     for name, value in as_json(row).items():
         print(f"{name:<13}{plain(_shown(value))}")
+    for one in requests:
+        print(f"{'spent':<13}{plain(_request(one))}")
     for note in refused:
         print(f"{'refused':<13}{plain(refusal(note))}")
 
@@ -130,6 +134,15 @@ def _shown(value: object) -> str:
             return "-"
         case _:
             return str(value)
+
+
+def _request(one: RequestRow) -> str:
+    """A request as a line: when, tokens in and out, dollars, and what was wrong with it."""
+    usage = one.usage
+    cached = f" ({usage.cached_tokens:,} cached)" if usage.cached_tokens else ""
+    tokens = f"{usage.prompt_tokens:,}{cached} + {usage.completion_tokens:,} tokens"
+    failed = f", failed: {one.fault}" if one.fault else ""
+    return f"{one.at.astimezone():%H:%M:%S}  {tokens}, {usage.dollars:.4f} dollars{failed}"
 
 
 def refusal(note: AuditRow) -> str:

@@ -13,12 +13,13 @@ from cyclopts import Parameter
 from extractord.cli.runs import as_json, plain
 from extractord.config import load_settings
 from extractord.core.budget import Go, Limits, judge_spend
-from extractord.core.ports import RunRow, Spent
+from extractord.core.ports import RunRow, Spent, SpentOn
 from extractord.edges.ledger import Ledger
 from extractord.edges.ledger.standing import Waiting
 from extractord.edges.state import Daemon, daemon_of
 
 Json = Annotated[bool, Parameter(name="--json", negative=(), help="One JSON object.")]
+_SHOWN_SPENT = 5
 
 
 class Status(msgspec.Struct, frozen=True, kw_only=True):
@@ -27,6 +28,8 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     daemon: Daemon | None
     last: RunRow | None
     today: Spent
+    on: tuple[SpentOn, ...]
+    """What today's was spent on, the most first."""
     warning: str
     """The day's limit that is spent or nearly so; empty where none is."""
     running: tuple[str, ...]
@@ -64,6 +67,7 @@ def look(state_dir: Path, limits: Limits, now: datetime) -> Status:
             daemon=daemon_of(state_dir),
             last=next(iter(ledger.runs.recent(1)), None),
             today=today,
+            on=ledger.runs.spent_on(midnight),
             warning="" if isinstance(spend, Go) else spend.reason,
             running=ledger.standing.running(),
             waiting=ledger.standing.waiting(),
@@ -82,6 +86,10 @@ def _told(found: Status, limits: Limits) -> dict[str, object]:
             "requests": {"spent": found.today.requests, "limit": limits.day_requests},
             "tokens": {"spent": found.today.tokens, "limit": limits.day_tokens},
             "dollars": {"spent": found.today.dollars, "limit": limits.day_dollars},
+            "on": [
+                {"model": one.model, "project": one.project, **msgspec.structs.asdict(one.spent)}
+                for one in found.on
+            ],
             "warning": found.warning,
         },
         "running": found.running,
@@ -108,6 +116,11 @@ def lines(found: Status, limits: Limits, now: datetime) -> Iterator[tuple[str, s
     requests = f"{today.requests:,} of {_limit(limits.day_requests)} requests"
     tokens = f"{today.tokens:,} of {_limit(limits.day_tokens)} tokens"
     yield "today", f"{requests}, {tokens}, {today.dollars:.2f} of {_limit(limits.day_dollars)} dollars"
+    for one in found.on[:_SHOWN_SPENT]:
+        requests = "1 request" if one.spent.requests == 1 else f"{one.spent.requests:,} requests"
+        yield "", f"{one.project} with {one.model}: {requests}, {one.spent.dollars:.4f} dollars"
+    if len(found.on) > _SHOWN_SPENT:
+        yield "", f"and {len(found.on) - _SHOWN_SPENT} more"
     if found.warning:
         yield "", found.warning
     yield from _listed("running now", list(found.running))

@@ -45,10 +45,14 @@ class Changes(Struct, frozen=True, kw_only=True):
             yield "configuration reread: nothing changed"
 
 
+_TABLES = frozenset({"projects.identities", "model.prices"})
+"""Settings that are tables of a person's own keys."""
+
+
 def _flat(settings: Settings) -> Iterator[tuple[str, Any]]:
     def under(table: Mapping[str, Any], where: str) -> Iterator[tuple[str, Any]]:
         for key, value in table.items():
-            if isinstance(value, Mapping) and f"{where}{key}" != "projects.identities":
+            if isinstance(value, Mapping) and f"{where}{key}" not in _TABLES:
                 yield from under(value, f"{where}{key}.")
             else:
                 yield f"{where}{key}", value

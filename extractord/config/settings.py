@@ -8,6 +8,8 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
+from extractord.core.wire import Price
+
 PLACES = ("config_file", "data_dir", "state_dir")
 """Fields that say where things are; every other one can be set."""
 
@@ -34,6 +36,10 @@ class Model(Struct, frozen=True, kw_only=True):
     retries: Annotated[int, Meta(ge=0, description="tries after a failure that may pass")] = 4
     output_tokens: Annotated[int, Meta(ge=256, description="the longest reply asked for")] = 4096
     context_tokens: Annotated[int, Meta(ge=4096, description="the longest brief sent")] = 24_000
+    prices: Annotated[
+        dict[str, Price],
+        Meta(description="dollars a million tokens of a model (input, output, cached), instead of litellm's"),
+    ] = {}
     idle_s: Annotated[Seconds, Meta(description="the model host is let go after this long unused")] = 300.0
 
 

@@ -357,6 +357,22 @@ class Runner(Protocol):
         ...
 
 
+class SpentOn(Struct, frozen=True, kw_only=True):
+    """What was spent with one model on one project."""
+
+    model: str
+    project: str
+    spent: Spent
+
+
+class RequestRow(Struct, frozen=True, kw_only=True):
+    """One request of a run."""
+
+    at: datetime
+    usage: Usage
+    fault: str | None = None
+
+
 class Runs(Protocol):
     """Every run, and a row for every request that it made."""
 
@@ -374,6 +390,14 @@ class Runs(Protocol):
 
     def spent(self, since: datetime, run: str | None = None) -> Spent:
         """What was spent since then, of one run or of all."""
+        ...
+
+    def spent_on(self, since: datetime) -> tuple[SpentOn, ...]:
+        """What was spent since then, by model and project, the most first."""
+        ...
+
+    def requests(self, run: str) -> tuple[RequestRow, ...]:
+        """A run's requests, oldest first."""
         ...
 
     def begin_request(self, run: str, now: datetime) -> int:

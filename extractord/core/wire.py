@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Annotated
 
 import msgspec
-from msgspec import Struct
+from msgspec import Meta, Struct
 
-from extractord.core.records import Brief, Conversation, Known, Message, Refusal, Reply, Tool
+from extractord.core.records import Brief, Conversation, Known, Message, Refusal, Reply, Tool, Usage
 from extractord.errors import ExtractordError
 
 FRAME_BYTES = 16 * 1024 * 1024
@@ -19,6 +20,21 @@ class WireError(ExtractordError):
     """The other side of a pipe does not keep to the protocol."""
 
 
+class Price(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Dollars a million tokens; `cached` tokens of a prompt cost as much as others where nothing is said."""
+
+    input: Annotated[float, Meta(ge=0)]
+    output: Annotated[float, Meta(ge=0)]
+    cached: Annotated[float, Meta(ge=0)] | None = None
+
+    def dollars(self, usage: Usage) -> float:
+        """Given what a request used, return what it cost."""
+        cached = min(usage.cached_tokens, usage.prompt_tokens)
+        of_cached = self.input if self.cached is None else self.cached
+        fresh = usage.prompt_tokens - cached
+        return (fresh * self.input + cached * of_cached + usage.completion_tokens * self.output) / 1_000_000
+
+
 class Provider(Struct, frozen=True, kw_only=True):
     """What the host is told on its command line; the key is not in it."""
 
@@ -28,6 +44,8 @@ class Provider(Struct, frozen=True, kw_only=True):
     timeout_s: float = 60.0
     retries: int = 4
     output_tokens: int = 4096
+    price: Price | None = None
+    """Where a person's list has one, instead of litellm's."""
 
 
 class Start(Struct, frozen=True, kw_only=True, tag="start"):
@@ -55,11 +73,12 @@ class Probed(Struct, frozen=True, kw_only=True, tag="probed"):
 
 
 class Ask(Struct, frozen=True, kw_only=True, tag="ask"):
-    """child → daemon → model host: complete this."""
+    """child → daemon → model host: complete this, in at most so many requests (0: as configured)."""
 
     id: int
     messages: tuple[Message, ...]
     tools: tuple[Tool, ...]
+    most: int = 0
 
 
 class Answer(Struct, frozen=True, kw_only=True, tag="answer"):

@@ -43,14 +43,17 @@ class ModelHost:
         self._asked = 0
         self._turn = asyncio.Lock()
 
-    async def complete(self, messages: Sequence[Message], tools: Sequence[Tool]) -> tuple[Reply, int]:
+    async def complete(
+        self, messages: Sequence[Message], tools: Sequence[Tool], most: int = 0
+    ) -> tuple[Reply, int]:
         """Ask once and return the reply with the number of requests that it took.
 
+        `most` is how many it may take at most, 0 for as many as are configured.
         Raise ModelError, its `tries` set, where there is no reply.
         """
         link = await self._running()
         self._asked += 1
-        ask = Ask(id=self._asked, messages=tuple(messages), tools=tuple(tools))
+        ask = Ask(id=self._asked, messages=tuple(messages), tools=tuple(tools), most=most)
         answer: asyncio.Future[Answer | Unanswered] = asyncio.get_running_loop().create_future()
         self._pending[ask.id] = answer
         try:

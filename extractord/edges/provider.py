@@ -11,6 +11,7 @@ from typing import Any
 
 import litellm
 from litellm import exceptions as raised
+from msgspec.structs import replace
 from openai import OpenAIError
 from tenacity import (
     AsyncRetrying,
@@ -49,9 +50,9 @@ class LiteLLM:
 
     async def answer(self, ask: Ask) -> Said:
         """Given an Ask, return an Answer or, where every try failed, Unanswered."""
-        tries = 0
+        tries, most = 0, self._provider.retries + 1
         retrying = AsyncRetrying(
-            stop=stop_after_attempt(self._provider.retries + 1),
+            stop=stop_after_attempt(min(most, ask.most) if ask.most else most),
             wait=_wait,
             retry=retry_if_exception(_may_pass),
             reraise=True,
@@ -85,7 +86,11 @@ class LiteLLM:
             ) from None
         except (OpenAIError, raised.BudgetExceededError) as error:
             raise _sorted(error) from None
-        return _reply(response)
+        reply = _reply(response)
+        if self._provider.price is None:
+            return reply
+        dollars = self._provider.price.dollars(reply.usage)
+        return replace(reply, usage=replace(reply.usage, dollars=dollars))
 
 
 def _fixed(provider: Provider) -> dict[str, Any]:

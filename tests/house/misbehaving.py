@@ -44,7 +44,9 @@ class ScriptedHost:
     def __init__(self) -> None:
         self.replies: list[Reply] = []
 
-    async def complete(self, _messages: Sequence[Message], _tools: Sequence[Tool]) -> tuple[Reply, int]:
+    async def complete(
+        self, _messages: Sequence[Message], _tools: Sequence[Tool], _most: int = 0
+    ) -> tuple[Reply, int]:
         if not self.replies:
             raise ModelError("no more replies", fault="refused")
         return self.replies.pop(0), 1

@@ -60,7 +60,9 @@ class StandIn:
     def __init__(self, latency_s: float) -> None:
         self._latency_s = latency_s
 
-    async def complete(self, _messages: Sequence[Message], _tools: Sequence[Tool]) -> tuple[Reply, int]:
+    async def complete(
+        self, _messages: Sequence[Message], _tools: Sequence[Tool], _most: int = 0
+    ) -> tuple[Reply, int]:
         """Answer as a model does that needs one request."""
         await asyncio.sleep(self._latency_s)
         content = (

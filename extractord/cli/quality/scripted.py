@@ -28,7 +28,12 @@ class Perfect:
     def __init__(self, case: Case) -> None:
         self._case = case
 
-    async def complete(self, messages: Sequence[Message], tools: Sequence[Tool]) -> tuple[Reply, int]:  # noqa: ARG002 - the port's
+    async def complete(  # the port's
+        self,
+        messages: Sequence[Message],
+        tools: Sequence[Tool],  # noqa: ARG002
+        most: int = 0,  # noqa: ARG002
+    ) -> tuple[Reply, int]:
         """Answer with all of it at once, and Finish."""
         reading = read(messages)
         answered = any(message.role == "tool" for message in messages)
@@ -104,7 +109,12 @@ class Hostile:
         self._case = case
         self._asked = 0
 
-    async def complete(self, messages: Sequence[Message], tools: Sequence[Tool]) -> tuple[Reply, int]:  # noqa: ARG002 - the port's
+    async def complete(  # the port's
+        self,
+        messages: Sequence[Message],
+        tools: Sequence[Tool],  # noqa: ARG002
+        most: int = 0,  # noqa: ARG002
+    ) -> tuple[Reply, int]:
         """Answer with all of it, in one way after another."""
         reading = read(messages)
         self._asked += 1

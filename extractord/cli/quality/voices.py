@@ -34,7 +34,12 @@ class Voice:
 class Silent:
     """In the place of a host where the child itself answers."""
 
-    async def complete(self, messages: Sequence[Message], tools: Sequence[Tool]) -> tuple[Reply, int]:  # noqa: ARG002 - the port's
+    async def complete(  # the port's
+        self,
+        messages: Sequence[Message],  # noqa: ARG002
+        tools: Sequence[Tool],  # noqa: ARG002
+        most: int = 0,  # noqa: ARG002
+    ) -> tuple[Reply, int]:
         """Nobody asks."""
         raise ModelError("the embedded model answers in the child, and asked its host", fault="refused")
 
@@ -52,11 +57,13 @@ class Counted:
         """Replies that were recorded for another brief."""
         return self._host.other_brief if isinstance(self._host, Replaying) else 0
 
-    async def complete(self, messages: Sequence[Message], tools: Sequence[Tool]) -> tuple[Reply, int]:
+    async def complete(
+        self, messages: Sequence[Message], tools: Sequence[Tool], most: int = 0
+    ) -> tuple[Reply, int]:
         """Ask once; what was tried again counts each time."""
         size = request_bytes(messages, tools)
         try:
-            reply, tries = await self._host.complete(messages, tools)
+            reply, tries = await self._host.complete(messages, tools, most)
         except ModelError as error:
             self._count(error.tries, size)
             raise
@@ -96,9 +103,11 @@ class Recording:
         self._path = _path(folder, model, case)
         self._record = _Record(model, case.id, [])
 
-    async def complete(self, messages: Sequence[Message], tools: Sequence[Tool]) -> tuple[Reply, int]:
+    async def complete(
+        self, messages: Sequence[Message], tools: Sequence[Tool], most: int = 0
+    ) -> tuple[Reply, int]:
         """Ask once, and write the replies down as they are so far."""
-        reply, tries = await self._host.complete(messages, tools)
+        reply, tries = await self._host.complete(messages, tools, most)
         self._record.replies.append(_Recorded(_asked(messages), reply))
         self._path.parent.mkdir(parents=True, exist_ok=True)
         self._path.write_bytes(msgspec.json.format(msgspec.json.encode(self._record)) + b"\n")
@@ -120,7 +129,12 @@ class Replaying:
             except msgspec.MsgspecError as error:
                 raise ConfigError(f"{path} is no record of replies: {error}") from None
 
-    async def complete(self, messages: Sequence[Message], tools: Sequence[Tool]) -> tuple[Reply, int]:  # noqa: ARG002 - the port's
+    async def complete(  # the port's
+        self,
+        messages: Sequence[Message],
+        tools: Sequence[Tool],  # noqa: ARG002
+        most: int = 0,  # noqa: ARG002
+    ) -> tuple[Reply, int]:
         """Give the next reply. Raise ModelError where there was none."""
         if not self._replies:
             raise ModelError(f"{self._where} holds no further reply: record again", fault="refused")

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from extractord.core.ports import RunRow, Spent
+from extractord.core.ports import RequestRow, RunRow, Spent, SpentOn
 from extractord.core.records import Usage
 from extractord.edges.ledger.connection import border, from_ms, to_ms
 
@@ -38,6 +38,12 @@ _INSERT = "INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 
 _SPENT = """SELECT count(*), ifnull(sum(prompt_tokens + completion_tokens), 0), total(dollars)
     FROM requests WHERE at >= :since"""
 _SPENT_BY_RUN = _SPENT + " AND run = :run"
+_SPENT_ON = """SELECT ifnull(runs.model, '-'), ifnull(runs.project, '-'), count(*) AS made,
+    ifnull(sum(requests.prompt_tokens + requests.completion_tokens), 0), total(requests.dollars) AS paid
+    FROM requests LEFT JOIN runs ON runs.run = requests.run WHERE requests.at >= ?
+    GROUP BY 1, 2 ORDER BY paid DESC, made DESC"""
+_REQUESTS = """SELECT at, prompt_tokens, completion_tokens, cached_tokens, dollars, fault FROM requests
+    WHERE run = ? ORDER BY id"""
 _USAGE = """SELECT count(*), ifnull(sum(prompt_tokens), 0), ifnull(sum(completion_tokens), 0),
     ifnull(sum(cached_tokens), 0), total(dollars) FROM requests WHERE run = ?"""
 
@@ -104,6 +110,30 @@ class Runs:
             _SPENT if run is None else _SPENT_BY_RUN, {"since": to_ms(since), "run": run}
         ).fetchone()
         return Spent(requests=requests, tokens=tokens, dollars=dollars)
+
+    def spent_on(self, since: datetime) -> tuple[SpentOn, ...]:
+        """What was spent since then, by model and project, the most first."""
+        rows = self._connection.execute(_SPENT_ON, (to_ms(since),))
+        return tuple(
+            SpentOn(
+                model=model, project=project, spent=Spent(requests=requests, tokens=tokens, dollars=dollars)
+            )
+            for model, project, requests, tokens, dollars in rows
+        )
+
+    def requests(self, run: str) -> tuple[RequestRow, ...]:
+        """A run's requests, oldest first."""
+        rows = self._connection.execute(_REQUESTS, (run,))
+        return tuple(
+            RequestRow(
+                at=from_ms(at),
+                usage=Usage(
+                    prompt_tokens=prompt, completion_tokens=completion, cached_tokens=cached, dollars=dollars
+                ),
+                fault=fault,
+            )
+            for at, prompt, completion, cached, dollars, fault in rows
+        )
 
     def usage(self, run: str) -> tuple[int, Usage]:
         """A run's requests, counted, and what they cost together."""
