@@ -8,6 +8,7 @@ import traceback
 from cyclopts import App
 
 from extractord import __version__
+from extractord.edges.descriptors import allow_many
 from extractord.errors import EXIT_OURS, ConfigError, ExtractordError
 
 _INTERRUPTED = 130
@@ -55,6 +56,7 @@ for _name, (_place, _purpose) in COMMANDS.items():
 
 def run() -> int:
     """Run the command that the arguments name; return its exit code (§18)."""
+    allow_many()
     try:
         code = app(result_action="return_value")
     except ConfigError as error:
