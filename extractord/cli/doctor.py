@@ -92,6 +92,8 @@ def _looked(check: Check, patient: Patient) -> Iterator[Finding]:
     """What a check finds; what stops the check is a finding too."""
     try:
         yield from check(patient)
+    except LedgerError:
+        yield warn("it could not be looked at, since the ledger cannot be read", "mend the ledger first")
     except ExtractordError as error:
         yield fail(str(error), "see the sentence")
     except OSError as error:
