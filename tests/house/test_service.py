@@ -112,6 +112,16 @@ def test_the_watchdog_hears_it_while_it_goes_on_and_not_while_it_stands_still(pe
         service.wait_for(lambda: len(service.said("WATCHDOG")) > count)
 
 
+def test_a_part_that_is_slower_than_the_watchdog_costs_the_beat_though_the_loop_lives(person: Person) -> None:
+    with served(person, watchdog_s=0.4) as service:  # watch and clock go round once a second
+        service.wait_for(lambda: "stands still: " in service.log.read_text())
+        began, before = time.monotonic(), len(service.said("WATCHDOG"))
+        time.sleep(4)
+        ticks = (time.monotonic() - began) / 0.2
+        assert len(service.said("WATCHDOG")) - before < 0.8 * ticks
+        assert service.stop(20) == (0, False)
+
+
 def test_a_signal_to_the_main_process_alone_ends_all_and_a_kill_leaves_nothing(person: Person) -> None:
     with served(person) as service:
         all_of_it = family(service.process.pid)
