@@ -48,8 +48,8 @@ class Gating:
     def come(self, agent: str, session: str, parts: Iterable[Session], now: datetime) -> list[Come]:
         """Given a session as it was folded, return its windows, one a project, and what was skipped.
 
-        Skipped exchanges are closed in the ledger. A project that was ever offered something and has
-        nothing now gets a window without exchanges.
+        Skipped exchanges are closed in the ledger. A project that was offered something and has
+        nothing now gets a window without exchanges, once.
         """
         parts = tuple(parts)
         states = self._ranges.states(agent, session)
@@ -92,13 +92,16 @@ class Gating:
             closed += keys
         for part in parts:
             part.forget(closed)
-        offered = self._offered.setdefault((agent, session), {}) if projects else {}
-        offered.update(projects)
+        for key in closed:
+            self._first.pop((agent, key), None)  # the ledger knows it now
+        offered = self._offered.pop((agent, session), {}) | projects
+        if projects:
+            self._offered[agent, session] = projects
         return [
             *skipped,
             *(
                 Window(agent=agent, session=session, project=project, exchanges=tuple(passed.get(slug, ())))
-                for slug, project in self._offered.get((agent, session), {}).items()
+                for slug, project in offered.items()
             ),
         ]
 

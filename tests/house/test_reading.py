@@ -286,6 +286,31 @@ async def test_a_range_that_is_opened_again_comes_back(house: House) -> None:
     assert shown(await house.reading.again(AGENT, "s", NOW)) == [["1"]]
 
 
+async def test_a_window_is_emptied_once(house: House) -> None:
+    house.append("a.jsonl", exchange("1"))
+    assert await house.touched("a.jsonl") == [["1"]]
+    house.close("1")
+    assert shown(await house.reading.again(AGENT, "s", NOW)) == [[]]
+    assert shown(await house.reading.again(AGENT, "s", NOW)) == []
+    house.append("a.jsonl", exchange("2"))
+    assert await house.touched("a.jsonl") == [["2"]]
+
+
+async def test_what_a_daemon_that_only_recalls_left_is_offered_by_the_next_each_exchange_once(
+    house: House,
+) -> None:
+    house.append("a.jsonl", exchange("0"))
+    await house.begin()
+    house.append("a.jsonl", exchange("1") + exchange("2"))
+    assert await house.touched("a.jsonl") == [["1", "2"]]
+    house.append("a.jsonl", exchange("3"))
+    house.restart()
+    assert await house.touched("a.jsonl") == [["1", "2", "3"]]
+    house.close("1", "2", "3")
+    house.restart()
+    assert await house.touched("a.jsonl") == []
+
+
 async def test_more_families_than_stay_warm_are_read_again_from_their_start(house: House) -> None:
     for n in range(70):
         house.append(f"{n}.jsonl", exchange(f"{n}", session=f"{n}"))
