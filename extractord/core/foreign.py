@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 
 from extractord.core.survey import kind_of
-from extractord.policy import RULES, judge
 from extractord.policy.requests import VIRTUAL_ROOTS, Facts, Law, PathFacts, RunFacts, Write
 from extractord.policy.verdict import Allow, Verdict
 
 LAW = Law(roots=VIRTUAL_ROOTS)
 """What changes to memories are judged by: virtual paths and the usual limits."""
 
-_RULES = tuple(rule for rule in RULES if rule.name not in ("front-matter", "size"))
-"""People need not write front matter, nor keep it short."""
+_NOT_ASKED = ("front-matter", "size")
+"""Rules that are not for people: they need not write front matter, nor keep it short."""
 
 
 def virtual_path(root: str, path: str) -> str:
@@ -32,8 +31,11 @@ def objection(root: str, path: str, text: str, run: RunFacts | None = None) -> s
 
 def verdict_on(root: str, path: str, text: str, run: RunFacts | None = None) -> Verdict:
     """Given what somebody else wrote, return what the law says to it, `run` as of `objection`."""
+    from extractord.policy import RULES, judge  # noqa: PLC0415 - 0.1 s that nobody pays for what is known
+
     virtual = virtual_path(root, path)
-    return judge(Write(virtual, text), Facts(paths={virtual: PathFacts()}, run=run), LAW, _RULES)
+    rules = tuple(rule for rule in RULES if rule.name not in _NOT_ASKED)
+    return judge(Write(virtual, text), Facts(paths={virtual: PathFacts()}, run=run), LAW, rules)
 
 
 def unobjectionable(index: str, ours: Collection[str]) -> tuple[str, int]:
