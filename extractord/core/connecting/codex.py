@@ -17,6 +17,7 @@ from extractord.core.connecting.servers import NAME
 from extractord.core.connecting.target import Addition, Ground, Target, Trace
 from extractord.core.transcripts.codex import home_of
 from extractord.core.transcripts.codex_thread import AGENT
+from extractord.errors import InstallError
 
 _PATIENCE_S = 10
 
@@ -33,7 +34,10 @@ def _additions(ground: Ground) -> tuple[Addition, ...]:
         found.append(beside)
     known = ground.real(home) if ground.around.env.get("CODEX_HOME") else home
     file = f"{known}/{'hooks.json' if is_beside else 'config.toml'}"
-    taken = _groups(ground.read(hooks), beside) if is_beside else None
+    try:
+        taken = _groups(ground.read(hooks), beside) if is_beside else None
+    except InstallError as error:
+        raise InstallError(f"{hooks}: {error}") from error
     found.append(_hook(config, handler, file, taken))
     if ground.mcp:
         found.append(_server(config, ground.command))

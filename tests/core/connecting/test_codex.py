@@ -53,6 +53,21 @@ def test_where_hooks_stand_in_a_file_of_their_own_ours_does_too() -> None:
     assert found["config"].removed(trusted, trace) is None
 
 
+def test_a_malformed_file_of_hooks_is_named() -> None:
+    with pytest.raises(InstallError, match=rf"^{HOME}/hooks.json: malformed at line 1, column 2"):
+        additions({f"{HOME}/hooks.json": "{,}"})
+
+
+def test_a_hook_that_was_moved_counts_as_there_only_where_it_is_trusted() -> None:
+    found = additions({f"{HOME}/config.toml": ""})["config"]
+    more, _ = found.added("")
+    assert found.holds(more)
+    assert found.holds('model = "x"\n' + more)
+    assert not found.holds(THEIRS + more)
+    assert not found.holds(more.replace("/opt/", "/else/"))
+    assert not found.holds("")
+
+
 def test_taking_out_knows_both_places_and_leaves_what_is_not_ours() -> None:
     found = additions({}, taking_out=True, mcp=True)
     assert list(found) == ["hook", "config", "mcp"]
