@@ -216,6 +216,7 @@ class DictFolder:
         self._edit: bytes | None = None
         self.hidden: dict[str, bytes] = {}
         """What was displaced and not yet looked at, by token."""
+        self.settled: list[str] = []
         self.edited: list[str] = []
         """Paths of such edits."""
         for path, raw in (files or {}).items():
@@ -271,6 +272,9 @@ class DictFolder:
             raise StoreError(f"{path}: there is no such file")
         self._compare(path, over)
         self._mutate(path, token, lambda: self.files.pop(path))
+
+    def settle(self, paths: Iterable[str]) -> None:
+        self.settled += paths
 
     def displaced(self, path: str, token: str) -> bytes | None:
         assert token not in self.hidden or path in self.edited

@@ -105,16 +105,21 @@ class Folder(Protocol):
     def write(self, path: str, data: bytes, over: bytes | EllipsisType | None = ..., token: str = "") -> None:
         """Replace the file as a whole and durably: temporary file, fsync, rename, fsync.
 
-        `token` makes the hidden name that it has first, and then what it displaced. Raise
-        ConflictError where not `over` stands there, None for no file: it is left as it is.
+        `token` makes the hidden name that it has first, and then what it displaced; with one, the
+        last fsync is left to `settle`. Raise ConflictError where not `over` stands there, None for no
+        file: it is left as it is.
         """
         ...
 
     def remove(self, path: str, over: bytes | EllipsisType = ..., token: str = "") -> None:
-        """Unlink the file and fsync its directory; empty folders go too.
+        """Unlink the file and fsync its directory, with a token by `settle`; empty folders go too.
 
         Raise ConflictError where not `over` stands there: it is left as it is.
         """
+        ...
+
+    def settle(self, paths: Iterable[str]) -> None:
+        """Bring to the disk what was written and removed with a token: each folder once."""
         ...
 
     def displaced(self, path: str, token: str) -> bytes | None:

@@ -273,3 +273,9 @@ def test_a_memory_is_not_the_newer_for_being_looked_at(house: House) -> None:
     house.now = START + timedelta(hours=1)
     same = house.change(PROJECT, "deploys.md", house.text(PROJECT, "deploys.md"), CITED)
     assert house.commit([same], SAID).outcome is Outcome.SAVED
+
+
+def test_every_file_of_a_commit_is_brought_to_the_disk_before_it_is_done(house: House) -> None:
+    change = house.change(PROJECT, "ops/deploys.md", fact("deploys", WORDS), CITED)
+    house.commit([change], SAID)
+    assert sorted(house.project.settled) == ["MEMORY.md", "ops/deploys.md"]

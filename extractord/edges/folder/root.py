@@ -6,7 +6,7 @@ import errno
 import os
 import secrets
 import stat
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import EllipsisType
@@ -130,9 +130,10 @@ class Folder:
     def write(self, path: str, data: bytes, over: bytes | EllipsisType | None = ..., token: str = "") -> None:
         """Replace the file as a whole and durably: temporary file, fsync, rename, fsync.
 
-        `token` makes the hidden name that it has first, and then what it displaced. Folders that
-        lack are made (0700). Raise ConflictError where not `over` stands there, None
-        for no file, and StoreError for something other than a plain file: it is left as it is.
+        `token` makes the hidden name that it has first, and then what it displaced; with one, the
+        last fsync is left to `settle`. Folders that lack are made (0700). Raise ConflictError where not
+        `over` stands there, None for no file, and StoreError for something other than a plain file: it
+        is left as it is.
         """
         folder, name = _split(path)
         with self._explained(path):
@@ -146,10 +147,11 @@ class Folder:
                     os.rename(temporary, name, src_dir_fd=here, dst_dir_fd=here)
                 elif not replaced(here, temporary, name, over):
                     raise ConflictError(f"{self._name}/{path} changed meanwhile; it was left as it is")
-            sync(here)
+            if not token:
+                sync(here)
 
     def remove(self, path: str, over: bytes | EllipsisType = ..., token: str = "") -> None:
-        """Unlink the file and fsync its directory; folders that it leaves empty go too.
+        """Unlink the file and fsync its directory, with a token by `settle`; empty folders go too.
 
         Raise ConflictError where not `over` stands there: it is left as it is.
         """
@@ -162,8 +164,15 @@ class Folder:
                 with self._temporary(here, token) as temporary:
                     if not taken(here, name, temporary, over):
                         raise ConflictError(f"{self._name}/{path} changed meanwhile; it was left as it is")
-            sync(here)
+            if not token:
+                sync(here)
         self.prune(path)
+
+    def settle(self, paths: Iterable[str]) -> None:
+        """Bring to the disk what was written and removed with a token: each folder once."""
+        for folder in dict.fromkeys(_split(path)[0] for path in paths):
+            with self._explained(folder or "."), suppress(FileNotFoundError), self._reach(folder) as here:
+                sync(here)  # one that went since it was empty was synced from above
 
     def prune(self, path: str) -> None:
         """Remove the folders above a path that are empty, each durably."""

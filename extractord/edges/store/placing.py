@@ -57,6 +57,8 @@ class Placing:
             steps = zip(files, placed, strict=True)
             for file, step in sorted(steps, key=lambda each: (each[0].path == INDEX, each[0].after is None)):
                 self._put(file.root, file.path, file.before, file.after, step.token)
+            for root in dict.fromkeys(file.root for file in files):
+                self._roots.folder(root).settle(file.path for file in files if file.root == root)
             with self._ledger.transaction():
                 for file in placements:
                     self._tell(file, by, now)
