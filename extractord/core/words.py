@@ -52,7 +52,7 @@ _LOG_LINE = re.compile(
     | goroutine\ \d+\ \[
     | \S+\.\w+:\d+(?::\d+)?:\s                          # a compiler
     | (?:[^\s@]{1,64}@[^\s@]{1,64}[:\ ]\S{0,200})?[$%#]\ \S                     # a shell
-    | (?:PASS|FAIL|ok)\s+\S+[./]\S*\s*
+    | (?:PASS|FAIL|ok)\s+\S+[./]\S+\s*
     | [|~^\s]*[~^]{2,}\s*$
     )""",
     re.VERBOSE,

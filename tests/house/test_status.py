@@ -104,6 +104,7 @@ def test_status_tells_a_person_how_things_stand(state: Path) -> None:
         "daemon       not running: `extractord run` starts it",
         "last run     saved (finished), 1 written, 1 held, 2 hours ago: 01AAAA",
         "today        1 of 200 requests, 1,280 of 2,000,000 tokens, 0.90 of 1.0 dollars",
+        "             shop-0123456789abcdef with heuristic: 1 request, 0.9000 dollars",
         "             budget.day_dollars is nearly spent: 0.90 of 1.00",
         "waiting      1 exchange of pi s3, again at once; timeout",
         "parked       01BBBB: attempts spent\ufffd[31m; `extractord runs retry 01BBBB`",
@@ -125,6 +126,15 @@ def test_status_tells_a_script_the_same(state: Path) -> None:
             "requests": {"spent": 1, "limit": 200},
             "tokens": {"spent": 1280, "limit": 2_000_000},
             "dollars": {"spent": 0.9, "limit": 1.0},
+            "on": [
+                {
+                    "model": "heuristic",
+                    "project": "shop-0123456789abcdef",
+                    "requests": 1,
+                    "tokens": 1280,
+                    "dollars": 0.9,
+                }
+            ],
             "warning": "budget.day_dollars is nearly spent: 0.90 of 1.00",
         },
         "running": [],
@@ -181,6 +191,11 @@ def test_a_run_is_told_in_one_shape(state: Path) -> None:
     refused = {
         "by": "store", "confinement": "landlock 7", "path": "/memory/x", "rule": "names", "tool": "Write",
         "verdict": "deny",
+    }  # fmt: skip
+    (spent,) = shown.pop("spent")
+    assert spent.pop("at")
+    assert spent == {
+        "prompt_tokens": 1200, "completion_tokens": 80, "cached_tokens": 0, "dollars": 0.9, "fault": None,
     }  # fmt: skip
     assert shown == newest | {"refused": [refused]}
 
