@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from extractord.agent.heuristics import composing
 from extractord.agent.heuristics.likeness import Likeness, compare, speaks_of
+from extractord.agent.heuristics.merging import removals
 from extractord.agent.heuristics.reading import Existing, read
 from extractord.agent.heuristics.statements import Statement, statements, takes_back
 from extractord.agent.languages.language import Kind, load
@@ -47,10 +48,14 @@ class Heuristic:
         self._has_project = has_project
 
     async def complete(self, messages: Sequence[Message], tools: Sequence[Tool]) -> Reply:  # noqa: ARG002 - the port's
-        """Given a brief, return a Write or rm for each statement that is new, and Finish."""
+        """Given a brief, return a Write or rm for each statement that is new, and Finish.
+
+        Of memories alone, an rm for each that another one contains.
+        """
         answered = any(message.role == "tool" for message in messages)
         kept = [] if answered else self._kept(messages)
         calls = [_call(number, each) for number, each in enumerate(kept, 1)]
+        calls += [] if answered or calls else removals(messages)
         finish = Call(id=f"call-{len(calls) + 1}", name="Finish", arguments="{}")
         return Reply(calls=(*calls, finish), model=NAME)
 

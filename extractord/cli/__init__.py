@@ -38,6 +38,10 @@ COMMANDS = {
         "audit:app",
         "What was asked and answered, every commit and decision, and whether the chain holds.",
     ),
+    "consolidate": (
+        "consolidate:consolidate",
+        "Merge and clean memories under the same law, for your review.",
+    ),
     "import": ("taking:take_over", "Take over what other agents keep of their own, until you accept it."),
     "project": ("projects:app", "Which projects there are; move, exclude or adopt one."),
     "config": ("settings:app", "What is set, whether it can be used, what could be set."),

@@ -97,7 +97,7 @@ def compose(
     if listed:
         parts.append(
             prompts["manifest"].render(
-                shown=str(listed), total=str(drafted.existing), fence=_fence(manifest), memories=manifest
+                shown=str(listed), total=str(drafted.existing), fence=fence(manifest), memories=manifest
             )
         )
     window = _rendered(shown, chosen, drafted.entries, now.tzinfo)
@@ -106,7 +106,7 @@ def compose(
             today=f"{now:%A, %Y-%m-%d}",
             agent=drafted.agent,
             session=_UNSAFE.sub("?", drafted.session)[:_SESSION_CHARACTERS],
-            fence=_fence(window),
+            fence=fence(window),
             window=window,
         )
     )
@@ -207,6 +207,6 @@ def _local(time: datetime, zone: tzinfo | None) -> datetime:
     return time.astimezone(zone) if 1 < time.year < MAXYEAR else time
 
 
-def _fence(text: str) -> str:
-    """A fence longer than any run of backticks in the text."""
+def fence(text: str) -> str:
+    """Given a text, return a fence longer than any run of backticks in it."""
     return "`" * max([len(run) + 1 for run in _TICKS.findall(text)], default=3)

@@ -13,6 +13,8 @@ SIGNATURES: Mapping[str, frozenset[str]] = {
     "manifest": frozenset({"shown", "total", "fence", "memories"}),
 }
 """The prompts that the brief is made of, and the variables that each one takes."""
+CONSOLIDATE: Mapping[str, frozenset[str]] = {"consolidate": frozenset({"today", "fence", "memories"})}
+"""The same of a run over the memories themselves."""
 
 
 @dataclass(frozen=True, slots=True)

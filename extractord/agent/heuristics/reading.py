@@ -53,13 +53,13 @@ class Reading(Struct, frozen=True):
 def read(messages: Sequence[Message]) -> Reading:
     """Given the messages of a run, return what its brief shows; nothing where there is none."""
     content = next((message.content for message in messages if message.role == "user"), "")
-    window, before = _last_fenced(content)
-    manifest, _ = _last_fenced(before)
+    window, before = last_fenced(content)
+    manifest, _ = last_fenced(before)
     return Reading(said=tuple(_said(window)), existing=tuple(_existing(manifest)))
 
 
-def _last_fenced(text: str) -> tuple[str, str]:
-    """The last fenced block, and all before it; a fence is longer than any run inside."""
+def last_fenced(text: str) -> tuple[str, str]:
+    """Given a text, return its last fenced block and all before it; a fence is longer than runs inside."""
     fences = list(_FENCE.finditer(text))
     if not fences:
         return "", ""
@@ -71,14 +71,14 @@ def _last_fenced(text: str) -> tuple[str, str]:
 
 
 def _said(window: str) -> Iterator[Said]:
-    for label, end in _parted(_LABEL, window):
+    for label, end in parted(_LABEL, window):
         if label["who"] in PERSONS:
             day = date.fromisoformat(label["day"]) if label["day"] else None
             yield Said(label["label"], window[label.end() : end].strip("\n"), day)
 
 
 def _existing(manifest: str) -> Iterator[Existing]:
-    for head, end in _parted(_HEAD, manifest):
+    for head, end in parted(_HEAD, manifest):
         memory = parse(manifest[head.end() : end].strip())
         if isinstance(memory, Memory) and not head["line"]:
             yield Existing(head["path"], memory.name, memory.description, memory.type, memory.body)
@@ -86,8 +86,8 @@ def _existing(manifest: str) -> Iterator[Existing]:
             yield Existing(head["path"], description=head["line"] or "")
 
 
-def _parted(head: re.Pattern[str], text: str) -> Iterator[tuple[re.Match[str], int]]:
-    """Each head in the text, and where what belongs to it ends: at the next one."""
+def parted(head: re.Pattern[str], text: str) -> Iterator[tuple[re.Match[str], int]]:
+    """Given a head, yield each in the text, and where what belongs to it ends: at the next one."""
     heads = list(head.finditer(text))
     for at, found in enumerate(heads, 1):
         yield found, heads[at].start() if at < len(heads) else len(text)
