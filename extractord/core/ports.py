@@ -63,7 +63,10 @@ class Deferring(Protocol):
         ...
 
     def skim(self, block: Block) -> Iterable[Seen | Deferred | Thawed]:
-        """Given lines, return what each brings as `feed` would, or its record, deferred."""
+        """Given lines, yield what each brings as `feed` would, or its record, deferred.
+
+        None is read before what came before it was taken: `thaw` may be asked in between.
+        """
         ...
 
     def thaw(self, deferred: Deferred) -> Sequence[Entry]:

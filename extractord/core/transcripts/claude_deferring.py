@@ -69,27 +69,25 @@ class ClaudeDeferring:
         self._asked: dict[str, Deferred] = {}
         """Calls that went out deferred and have no result yet."""
 
-    def skim(self, block: Block) -> list[Seen | Deferred | Thawed]:
-        """Given lines, return what each brings."""
+    def skim(self, block: Block) -> Iterator[Seen | Deferred | Thawed]:
+        """Given lines, yield what each brings, one after the other: what is thawed meanwhile counts."""
         lines, at = block
-        found: list[Seen | Deferred | Thawed] = []
         head_of, newline_after, inner = HEAD.match, lines.find, self.reader
         while (end := newline_after(b"\n", at)) >= 0:
             head = head_of(lines, at, end)
             if head is None:
-                found += self._read(lines[at:end]) if end > at else ()
+                yield from self._read(lines[at:end]) if end > at else ()
             elif head[1] in BOOKKEEPING and inner.session is not None:
                 pass
             elif (kind := head.lastgroup) in _ASKED_OR_SAID:
                 deferred = self._skimmed(lines, at, end, head)
                 if deferred is None:
-                    found += self._read(lines[at:end])
+                    yield from self._read(lines[at:end])
                 elif deferred is not _SILENT:
-                    found.append(deferred)
+                    yield deferred
             elif kind not in _PLACED or not self._is_placed(lines, at, end, head):
-                found += self._at_once(lines[at:end])
+                yield from self._at_once(lines[at:end])
             at = end + 1
-        return found
 
     def thaw(self, deferred: Deferred) -> Sequence[Entry]:
         """Make its entries for good; what came since stays the newest."""

@@ -69,11 +69,10 @@ class CodexDeferring:
         self._is_steered = False
         """This turn has a second prompt, or no id."""
 
-    def skim(self, block: Block) -> list[Seen | Deferred | Thawed]:
-        """Given lines, return what each brings."""
+    def skim(self, block: Block) -> Iterator[Seen | Deferred | Thawed]:
+        """Given lines, yield what each brings, one after the other: what is thawed meanwhile counts."""
         lines, at = block
         inner, head_of, newline_after = self.reader, _HEAD.match, lines.find
-        found: list[Seen | Deferred | Thawed] = []
         while (end := newline_after(b"\n", at)) >= 0:
             head = head_of(lines, at, end) if lines[end - 1] == _BRACE else None
             kind = head.lastgroup if head else None
@@ -82,11 +81,10 @@ class CodexDeferring:
             elif end > at:
                 deferred = self._skimmed(lines, at, end, head) if head else None
                 if deferred is None:
-                    found += self._at_once(lines[at:end])
+                    yield from self._at_once(lines[at:end])
                 elif deferred is not _SILENT:
-                    found.append(deferred)
+                    yield deferred
             at = end + 1
-        return found
 
     def thaw(self, deferred: Deferred) -> Sequence[Entry]:
         """Make its entries for good; what came since stays the newest."""

@@ -127,3 +127,34 @@ def test_samples_are_the_same_deferred_or_not(source: Source) -> None:
         assert found == at_once(source, place, lines), place
         read += deferred
     assert read
+
+
+def test_a_write_that_belongs_to_no_prompt_is_thawed_before_its_result_comes() -> None:
+    def record(at: int, kind: str, content: object, stop: str | None = None) -> bytes:
+        message: dict[str, object] = {"role": kind, "content": content}
+        if kind == "assistant":
+            message |= {"id": f"m{at}", "model": "x", "stop_reason": stop}
+        fields = {"uuid": f"u{at}", "parentUuid": f"u{at - 1}", "sessionId": "s", "cwd": "/home/dev/shop"}
+        return msgspec.json.encode({"type": kind, "message": message, **fields})
+
+    asked = {"type": "tool_use", "id": "t1", "name": "Write", "input": {"file_path": "/home/dev/memory/a.md"}}
+    lines = [
+        record(1, "user", "we deploy on tuesdays"),
+        record(2, "assistant", [{"type": "text", "text": "noted"}], "end_turn"),
+        record(3, "assistant", [asked], "tool_use"),
+        record(4, "user", [{"type": "tool_result", "tool_use_id": "t1", "content": "done"}]),
+    ]
+    source = claude_code.SOURCE
+    reader = source.later.reader(Opened("/t/s.jsonl")) if source.later else None
+    assert reader is not None
+    session = Session("claude-code", "s", {"u1"}, source.later.thaw if source.later else None)
+    for each in reader.skim((b"".join(line + b"\n" for line in lines), 0)):
+        if not isinstance(each, Deferred):
+            session.apply(each)
+        elif not session.defer(each):
+            for entry in reader.thaw(each):
+                session.apply(entry)
+    (late,) = session.exchanges()
+    assert [(call.paths, call.ok) for entry in late.entries for call in entry.calls] == [
+        (("/home/dev/memory/a.md",), True)
+    ]
