@@ -45,6 +45,8 @@ class Visit:
     folder: str = "/"
     cookie: str = ""
     word: str = ""
+    code: int = -1
+    """What it ended with, once it did."""
 
     @property
     def host(self) -> str:
@@ -98,6 +100,7 @@ class Visit:
 @contextlib.contextmanager
 def visited(person: Person, *arguments: str, **more: str) -> Iterator[Visit]:
     """`extractord web` at a terminal of its own, and a visitor who is let in."""
+    visit = None
     pid, terminal = pty.fork()
     if pid == 0:  # pragma: no cover - another process
         os.chdir(person.home)
@@ -112,14 +115,22 @@ def visited(person: Person, *arguments: str, **more: str) -> Iterator[Visit]:
         yield visit
     finally:
         os.kill(pid, signal.SIGINT)
-        until = time.monotonic() + _PATIENCE_S
-        while os.waitpid(pid, os.WNOHANG) == (0, 0):
-            if time.monotonic() > until:  # pragma: no cover - it hangs
-                os.kill(pid, signal.SIGKILL)
-            with contextlib.suppress(OSError):
-                select.select([terminal], [], [], 0.05)
-                os.read(terminal, 65536)
-        os.close(terminal)
+        code, rest = _ended(pid, terminal)
+        if visit is not None:
+            visit.code, visit.printed = code, visit.printed + rest
+
+
+def _ended(pid: int, terminal: int) -> tuple[int, str]:
+    """Its exit code, and what it printed since."""
+    screen, until = "", time.monotonic() + _PATIENCE_S
+    while (status := os.waitpid(pid, os.WNOHANG)) == (0, 0):
+        if time.monotonic() > until:  # pragma: no cover - it hangs
+            os.kill(pid, signal.SIGKILL)
+        with contextlib.suppress(OSError):
+            if select.select([terminal], [], [], 0.05)[0]:
+                screen += os.read(terminal, 65536).decode()
+    os.close(terminal)
+    return os.waitstatus_to_exitcode(status[1]), screen
 
 
 def _until_quiet(terminal: int) -> str:

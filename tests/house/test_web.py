@@ -1,3 +1,4 @@
+import http.client
 import re
 import socket
 import subprocess
@@ -207,6 +208,20 @@ def test_a_browser_is_handed_an_address_of_its_own_that_is_good_once(person: Per
         assert address != visit.address
         path = address.partition(visit.host)[2]
         assert [visit.asks(path, without="Cookie").status for _ in range(2)] == [303, 403]
+
+
+def test_control_c_ends_it_in_order_while_a_browser_holds_a_connection(person: Person) -> None:
+    with visited(person) as visit:
+        kept = http.client.HTTPConnection(visit.host)
+        kept.request("GET", "/style.css")
+        kept.getresponse().read()
+        before = visit.printed
+        began = time.monotonic()
+    kept.close()
+    assert (visit.code, visit.printed) == (0, before)
+    assert time.monotonic() - began < 5
+    with pytest.raises(ConnectionRefusedError):
+        visit.asks("memories")
 
 
 @pytest.mark.parametrize("why", ["no terminal", "an agent"])

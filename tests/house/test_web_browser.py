@@ -1,4 +1,7 @@
+import contextlib
+import threading
 from collections.abc import AsyncIterator, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -60,6 +63,30 @@ async def page(visit: Visit, tmp_path: Path) -> AsyncIterator[Page]:
 
 def at(visit: Visit, where: str) -> str:
     return f"http://{visit.host}{visit.folder}{where}"
+
+
+@contextlib.contextmanager
+def elsewhere(text: str) -> Iterator[str]:
+    """A page of somebody else's, on a port of its own."""
+
+    class Theirs(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.send_header("Content-Type", "text/html")
+            self.end_headers()
+            self.wfile.write(text.encode())
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Theirs) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}/"
+        finally:
+            server.shutdown()
+            thread.join()
 
 
 async def draft(page: Page) -> str:
@@ -133,6 +160,34 @@ async def test_what_others_wrote_shows_as_text(page: Page, visit: Visit) -> None
     await page.presses("a.chosen")
     assert (page.status, SHOWN in await page.text("article.body")) == (200, True)
     assert page.console == []
+
+
+async def test_a_page_on_another_port_of_this_host_changes_and_sees_nothing(
+    page: Page, visit: Visit, person: Person
+) -> None:
+    """Cookies know no ports, and the site is the same: it even knows the folder."""
+    target = at(visit, "memory/pin")
+    page_of_theirs = f"""<!doctype html><title>theirs</title><link rel=icon href=data:,>
+      <form method=post action="{target}"><input name=at value="{TUESDAYS}"><input name=pinned value=yes>
+      <button>win</button></form><iframe src="{at(visit, "memories")}"></iframe>
+      <img src="{at(visit, "spending/dollars.svg")}">"""
+    with elsewhere(page_of_theirs) as address:
+        await page.goes(address)
+        asked = f"fetch({at(visit, 'memories')!r}, {{credentials: 'include'}})"
+        read = f"{asked}.then(answer => answer.text(), () => 'refused')"
+        found = await page.asks("Runtime.evaluate", expression=read, awaitPromise=True, returnByValue=True)
+        assert found["result"]["value"] == "refused"
+        assert await page.finds("document.images[0].naturalWidth") == 0
+        assert await page.finds("document.querySelector('iframe').contentDocument") is None
+        await page.presses("button")
+    assert (page.status, await page.text("h1")) == (403, "Not let in")
+    assert all(
+        row["pinned"] is False
+        for row in person.told("memories", "list")
+        if row["name"] == "deploy-only-on-tuesdays"
+    )
+    await page.goes(at(visit, "memories"))
+    assert page.status == 200
 
 
 async def test_without_scripts_all_is_read_and_done(visit: Visit, person: Person, page: Page) -> None:
