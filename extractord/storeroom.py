@@ -81,7 +81,7 @@ def storeroom(
         state = stack.enter_context(State.open(settings.state_dir))
         if serving:
             state.lock()
-        _require_memory(settings.memory_dir, home)
+        require_memory(settings.memory_dir, home)
         state.claim_memory(settings.memory_dir)
         ledger, aside = _ledger(settings, thorough=serving)
         stack.callback(ledger.close)
@@ -111,7 +111,7 @@ def another_store(
         yield _store(settings, state, ledger, Path(platform_surroundings()[1]), stack, clock)
 
 
-def _require_memory(memory: Path, home: Path) -> None:
+def require_memory(memory: Path, home: Path) -> None:
     """Make the memory directory where it lacks. Raise ConfigError where it may not be one."""
     try:
         Folder.create(memory, home).close()

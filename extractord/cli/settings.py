@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -9,10 +10,11 @@ from typing import Annotated
 import msgspec
 from cyclopts import App, Parameter
 
-from extractord.config import load_settings
+from extractord.config import load_settings, platform_surroundings
 from extractord.config.sample import sample
 from extractord.edges.ledger import Ledger
-from extractord.storeroom import now
+from extractord.errors import ConfigError
+from extractord.storeroom import now, require_memory
 
 app = App(name="config", help="What is set, whether it can be used, and what could be set.")
 
@@ -41,6 +43,7 @@ def show(*, json: Json = False) -> None:
 def check() -> None:
     """Say whether the configuration can be used; name every problem where it cannot."""
     settings = load_settings()
+    _require_usable(settings.memory_dir)
     found = "" if settings.config_file.exists() else " (not there: every setting has its default)"
     print(f"{settings.config_file}{found}: nothing to say against it")
     since = settings.kept_since(now())
@@ -59,6 +62,16 @@ def check() -> None:
 def print_sample() -> None:
     """Print a commented configuration with every setting and its default."""
     sys.stdout.write(sample())
+
+
+def _require_usable(memory: Path) -> None:
+    """Raise ConfigError for a memory directory that may not be one, or cannot be made; nothing is made."""
+    if os.path.lexists(memory):
+        require_memory(memory, Path(platform_surroundings()[1]))
+        return
+    above = next(folder for folder in memory.parents if folder.exists())
+    if not above.is_dir() or not os.access(above, os.W_OK):
+        raise ConfigError(f"`memory.dir` is {memory}, which cannot be made below {above}")
 
 
 def _path(value: object) -> str:

@@ -43,7 +43,8 @@ def test_a_change_to_the_bad_one_fails_with_its_name(person: Person) -> None:
 
 
 @pytest.mark.parametrize(
-    "command", [("run",), ("extract",), ("undo", "x"), ("memories", "forget", "user/x.md")]
+    "command",
+    [("run",), ("extract",), ("undo", "x"), ("memories", "forget", "user/x.md"), ("config", "check")],
 )
 def test_a_memory_directory_that_may_not_be_one_is_the_configurations_fault(
     tmp_path: Path, command: tuple[str, ...]
@@ -55,3 +56,12 @@ def test_a_memory_directory_that_may_not_be_one_is_the_configurations_fault(
     assert done.returncode == 78
     assert "others may write in it; run `chmod go-w` on it (`memory.dir`" in done.stderr
     assert [*(person.home / "shared").iterdir()] == []
+
+
+def test_a_check_makes_nothing_and_names_a_memory_directory_that_cannot_be_made(tmp_path: Path) -> None:
+    person = Person(tmp_path / "me")
+    (person.home / "file").touch()
+    done = person.types("config", "check", EXTRACTORD_MEMORY__DIR=str(person.home / "file/below"))
+    assert (done.returncode, "cannot be made below" in done.stderr) == (78, True)
+    done = person.types("config", "check", EXTRACTORD_MEMORY__DIR=str(person.home / "new/below"))
+    assert (done.returncode, (person.home / "new").exists()) == (0, False)
