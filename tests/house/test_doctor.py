@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 from aiohttp import web
+from broking import HAS_BROKER, Mosquitto
 from msgspec.structs import replace
 from person import EXTRACTORD, SHOP_ROOT, Person
 from standin import openai_reply, serving
@@ -25,7 +26,7 @@ from storing import PROJECT, fact
 from extractord.cli.checks.finding import Finding, Health, Patient
 from extractord.cli.doctor import CHECKS, examined
 from extractord.config import Settings
-from extractord.config.settings import Agent, Budget, Model, Run
+from extractord.config.settings import Agent, Budget, Model, Mqtt, Run
 from extractord.core.ports import RunRow
 from extractord.core.records import Usage
 from extractord.edges.ledger import Ledger
@@ -383,6 +384,24 @@ def test_an_agent_that_is_used_and_not_given_the_memories_is_named(person: Perso
     assert worst(found(person, "agents"))[:2] == (OK, "given the memories: claude-code")
     (person.home / ".claude/settings.json").write_text("{}")
     assert "is not as it was installed" in worst(found(person, "agents"))[1]
+
+
+def test_a_broker_that_is_configured_is_called(person: Person) -> None:
+    assert worst(found(person, "broker"))[:2] == (OK, "no broker is configured")
+    away = replace(person.settings, mqtt=Mqtt(url="mqtt://localhost:1", outbox=4))
+    with Ledger.open(person.state) as ledger:
+        for number in range(3):
+            ledger.outbox.put(f"t/{number}", b"{}", now(), 4)
+    health, says, _ = worst(found(person, "broker", away))
+    assert (health, "localhost:1 is not to be had" in says) == (WARN, True)
+    assert "3 events wait for the broker" in [row.says for row in found(person, "broker", away)]
+
+
+@pytest.mark.skipif(not HAS_BROKER, reason="mosquitto is not installed")
+def test_a_broker_that_lets_us_in_is_ok(person: Person, tmp_path: Path) -> None:
+    with Mosquitto(tmp_path / "broker") as running:
+        there = replace(person.settings, mqtt=Mqtt(url=running.url))
+        assert worst(found(person, "broker", there))[:2] == (OK, f"localhost:{running.port} lets us in")
 
 
 def test_a_clock_that_went_back_is_said(person: Person) -> None:

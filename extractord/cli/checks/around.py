@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import re
 from collections.abc import Iterator
@@ -11,14 +12,18 @@ from extractord.cli.checks.finding import Finding, Patient, fail, ok, warn
 from extractord.cli.install import TARGETS, ground_of, target_of
 from extractord.cli.planning import put_in
 from extractord.cli.supervision import UNITS
+from extractord.config.broker import broker_of
+from extractord.core.broker import Broker, Calling
 from extractord.core.connecting.unit import GRACE_S
 from extractord.edges import supervisors
+from extractord.edges.bus import line_to
 from extractord.edges.personal import read
 from extractord.edges.receipts import Receipts
-from extractord.errors import InstallError
+from extractord.errors import BusError, InstallError
 
 _SERVICE = "extractord.service"
 _HALF = 0.5
+_CALL_S = 10.0
 
 
 def inotify(patient: Patient) -> Iterator[Finding]:
@@ -110,9 +115,32 @@ def hooks(patient: Patient) -> Iterator[Finding]:
         yield ok("no agent that could be given the memories is used")
 
 
-def broker(_patient: Patient) -> Iterator[Finding]:
-    """Whether the broker can be reached, where there is to be one."""
-    yield ok("no broker is configured")
+def broker(patient: Patient) -> Iterator[Finding]:
+    """Whether the broker lets us in, where there is to be one, and what waits for it."""
+    called = broker_of(patient.settings.mqtt)
+    if called is None:
+        yield ok("no broker is configured")
+        return
+    place = f"{called.host}:{called.port}"
+    try:
+        asyncio.run(_called(called))
+    except (BusError, TimeoutError) as error:
+        yield warn(
+            f"{place} is not to be had ({str(error) or 'no answer'}): what is to be said waits",
+            "see the network, the broker's log and [mqtt]; memories do not need it",
+        )
+    else:
+        yield ok(f"{place} lets us in")
+    waiting, dropped = patient.ledger.outbox.waiting(), patient.ledger.outbox.dropped()
+    if waiting > _HALF * patient.settings.mqtt.outbox:
+        yield warn(f"{waiting:,} events wait for the broker", "mend the line, or raise mqtt.outbox")
+    if dropped:
+        yield warn(f"{dropped:,} events were dropped, since too many waited", "raise mqtt.outbox")
+
+
+async def _called(called: Broker) -> None:
+    async with asyncio.timeout(_CALL_S), line_to(called, Calling(client=f"extractord-doctor-{os.getpid()}")):
+        pass
 
 
 def _number(place: Path) -> int | None:
