@@ -23,7 +23,7 @@ from extractord.edges.store.tombstones import WITHOUT_PROOF, blocking, fingerpri
 from extractord.errors import StoreError
 from extractord.policy import judge
 from extractord.policy.requests import Facts, Found, PathFacts, Read, Remove, RootKind, RunFacts, Trust, Write
-from extractord.policy.verdict import Allow, Deny, Hold, Verdict
+from extractord.policy.verdict import Allow, Deny, Hold, Verdict, strictness
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,6 +115,8 @@ class Weighing:
             verdict = self._judge(found, row, facts, [one.change for one in weighed])
             if isinstance(verdict, Allow):
                 verdict = self._restrain(found, sayings, weighed, context)
+            elif isinstance(verdict, Hold):
+                verdict = max(verdict, _repeated(found, sayings), key=strictness)
             weighed.append(replace(found, finding=finding, verdict=verdict))
         return weighed
 
@@ -152,8 +154,8 @@ class Weighing:
         change = found.change
         kept = [one.change.text for one in weighed if not isinstance(one.verdict, Deny)]
         verdict = too_much([*kept, change.text])
-        if isinstance(verdict, Allow) and change.text is not None and found.raw is None:
-            verdict = sayings.repeats(virtual_path(found.root, change.path), change.text)
+        if isinstance(verdict, Allow):
+            verdict = _repeated(found, sayings)
         if isinstance(verdict, Allow) and context.mode == "ask":
             verdict = Hold("ask", "Every change waits for a person's review.")
         return verdict
@@ -201,6 +203,13 @@ class Weighing:
         if blocking(stones, found.root, found.name, fingerprint(self._key, change.text), found.proofs):
             return Deny("forgotten", "A person had this forgotten; only saying it anew brings it back.")
         return verdict
+
+
+def _repeated(found: Weighed, sayings: Sayings) -> Verdict:
+    """What stands against a new memory because another one says the same."""
+    if found.change.text is None or found.raw is not None:
+        return Allow()
+    return sayings.repeats(virtual_path(found.root, found.change.path), found.change.text)
 
 
 def _name(path: str, text: str | None) -> str:
