@@ -11,7 +11,7 @@ _HOMES = {"home": 2, "Users": 2, "root": 1}
 """How deep another user's home lies, by what it begins with."""
 _PLAIN = re.compile(r"[A-Za-z0-9._-]+")
 _QUOTES = b"\\\"'`"
-_NUMBERED = re.compile(rb"\\[ux]")
+_NUMBERED = (rb"\u", rb"\x")
 
 
 def under(path: str, roots: Collection[str], home: str) -> bool:
@@ -64,7 +64,7 @@ def may_spell(names: tuple[bytes, ...], record: bytes, cwd: str | None) -> bool:
     for name in names:
         if name in folded or (cwd is not None and name in cwd.encode()):
             return True
-    return b"\\" in record and _NUMBERED.search(record) is not None
+    return any(escape in record for escape in _NUMBERED)
 
 
 @lru_cache(4096)

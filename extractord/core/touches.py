@@ -16,7 +16,7 @@ from extractord.policy.requests import RootKind
 
 _READ_TOOL = re.compile(r"(?:^|[^a-z])memory_?read$", re.IGNORECASE)
 """The tool of our server, whatever the agent puts before its name."""
-_READ_NAME = re.compile(rb"memory_?read", re.IGNORECASE)
+_READ_NAMES = (b"memory_read", b"memoryread")
 _VIRTUAL = re.compile(r"/memory/(user|project)/(.+)", re.DOTALL)
 
 
@@ -84,10 +84,15 @@ def _may_touch(exchange: Exchange, thaw: Thaw, roots: tuple[str, ...], home: str
     for each in exchange.kept:
         if isinstance(each, Entry):
             made = each.calls
-        elif each.calls and (may_spell(names, each.record, each.cwd) or _READ_NAME.search(each.record)):
+        elif each.calls and (may_spell(names, each.record, each.cwd) or _names_reading(each.record)):
             made = tuple(call for entry in thaw((each,)) for call in entry.calls)
         else:
             continue
         if any(_places(call, roots, home) for call in made):
             return True
     return False
+
+
+def _names_reading(record: bytes) -> bool:
+    folded = record.lower()
+    return any(name in folded for name in _READ_NAMES)

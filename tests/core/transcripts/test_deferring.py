@@ -10,7 +10,7 @@ from feeding import SAMPLES
 
 from extractord.cli.perf import claude, codex
 from extractord.core.exchanges import Session, whole
-from extractord.core.records import Deferred, Exchange
+from extractord.core.records import Deferred, Entry, Exchange, Thawed
 from extractord.core.transcripts import claude_code
 from extractord.core.transcripts import codex as codex_source
 from extractord.core.transcripts.source import Container, Opened, Source
@@ -135,26 +135,24 @@ def test_a_write_that_belongs_to_no_prompt_is_thawed_before_its_result_comes() -
         if kind == "assistant":
             message |= {"id": f"m{at}", "model": "x", "stop_reason": stop}
         fields = {"uuid": f"u{at}", "parentUuid": f"u{at - 1}", "sessionId": "s", "cwd": "/home/dev/shop"}
-        return msgspec.json.encode({"type": kind, "message": message, **fields})
+        return msgspec.json.encode({**fields, "type": kind, "message": message})
 
     asked = {"type": "tool_use", "id": "t1", "name": "Write", "input": {"file_path": "/home/dev/memory/a.md"}}
     lines = [
         record(1, "user", "we deploy on tuesdays"),
         record(2, "assistant", [{"type": "text", "text": "noted"}], "end_turn"),
         record(3, "assistant", [asked], "tool_use"),
-        record(4, "user", [{"type": "tool_result", "tool_use_id": "t1", "content": "done"}]),
+        record(
+            4, "user", [{"type": "tool_result", "tool_use_id": f"t{at}", "content": "done"} for at in (0, 1)]
+        ),
     ]
     source = claude_code.SOURCE
     reader = source.later.reader(Opened("/t/s.jsonl")) if source.later else None
     assert reader is not None
-    session = Session("claude-code", "s", {"u1"}, source.later.thaw if source.later else None)
-    for each in reader.skim((b"".join(line + b"\n" for line in lines), 0)):
-        if not isinstance(each, Deferred):
-            session.apply(each)
-        elif not session.defer(each):
-            for entry in reader.thaw(each):
-                session.apply(entry)
-    (late,) = session.exchanges()
-    assert [(call.paths, call.ok) for entry in late.entries for call in entry.calls] == [
-        (("/home/dev/memory/a.md",), True)
-    ]
+    skimming = iter(reader.skim((b"".join(line + b"\n" for line in lines), 0)))
+    asking = next(each for each in skimming if isinstance(each, Deferred) and each.calls)
+    (made,) = reader.thaw(asking)
+    later_on = list(skimming)
+    assert not any(isinstance(each, Thawed) for each in later_on)
+    (revised,) = [each for each in later_on if isinstance(each, Entry) and each.id == made.id]
+    assert [(call.paths, call.ok) for call in revised.calls] == [(("/home/dev/memory/a.md",), True)]
