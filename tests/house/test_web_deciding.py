@@ -100,6 +100,18 @@ def test_a_text_that_could_not_be_read_again_is_refused_with_its_words(visit: Vi
     assert gone.status == 422
 
 
+def test_no_word_is_lost_where_the_memory_is_gone_or_somebody_decided(visit: Visit, person: Person) -> None:
+    mine = "---\nname: other\n---\nmy words\n"
+    fields = {"at": TUESDAYS, "seen": seen(person, TUESDAYS), "text": mine}
+    (person.memory / TUESDAYS).unlink()
+    gone = visit.presses("memory/edit", **fields)
+    assert (gone.status, "my words" in gone.text) == (422, True)
+    person.types("review", "reject", "1")
+    decided = visit.presses("held/edit", which="1", **{f"text:{HELD}": mine})
+    assert (decided.status, "my words" in decided.text) == (409, True)
+    assert "somebody decided it meanwhile" in decided.text
+
+
 def test_lines_keep_the_ends_that_they_had(visit: Visit, person: Person) -> None:
     person.writes(SHOP_ROOT, "windows.md", "")
     (person.memory / SHOP_ROOT / "windows.md").write_bytes(b"one\r\ntwo\r\n")

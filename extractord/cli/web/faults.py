@@ -38,18 +38,27 @@ def fault_page(site: Site, method: str, error: Exception) -> web.Response:
     return site.page("fault", title, status=status, sentence=sentence, status_code=status, inside=is_inside)
 
 
+def status_of(error: ExtractordError) -> int:
+    """Given why something could not be done, return the status that says so."""
+    match error:
+        case ConflictError():
+            return 409
+        case UsageError():
+            return 422
+        case _:
+            return _OURS
+
+
 def _told(method: str, error: Exception) -> tuple[int, str]:
     match error:
         case Refused():
             return error.status, str(error)
         case web.HTTPException():
             return error.status, _SENTENCES.get(error.status, error.reason)
-        case ConflictError():
-            return 409, str(error)
-        case UsageError():
-            return 404 if method in _FOUND else 422, str(error)
+        case UsageError() if method in _FOUND:
+            return 404, str(error)
         case ExtractordError():
-            return _OURS, str(error)
+            return status_of(error), str(error)
         case _:
             traceback.print_exception(error, file=sys.stderr)
             return _OURS, "This is our fault: the terminal that `extractord web` runs in has the details."

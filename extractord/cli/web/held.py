@@ -11,14 +11,17 @@ from msgspec import structs
 
 from extractord.cli.choosing import rows_of
 from extractord.cli.deciding import Waits, accept, drafts, id_of, one_of, reject, waiting, why
+from extractord.cli.web.faults import status_of
 from extractord.cli.web.site import Asked, Does, Look, Shows, Site
 from extractord.cli.web.wording import diff_rows
 from extractord.core.versions import Held
 from extractord.edges.store import Store, standings
 from extractord.edges.store.noticing import PERSON
-from extractord.errors import ConflictError, UsageError
+from extractord.errors import ConflictError, ExtractordError, UsageError
 
 PAGE_CARDS = 25
+_TEXT = "text:"
+"""Begins the name of a field, which goes on with the place of its text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +73,7 @@ def held(site: Site, asked: Asked, look: Look) -> web.Response:
 def edit(site: Site, asked: Asked, look: Look) -> web.Response:
     """What a fact would say, to be put right and accepted."""
     each = one_of(look.waiting(), asked.required("which"))
-    return _editing(site, each, drafts(look.roots, each), _seen(each), look)
+    return _editing(site, id_of(each), drafts(look.roots, each), _seen(each), look)
 
 
 def do_accept(site: Site, asked: Asked) -> web.Response:
@@ -82,18 +85,19 @@ def do_accept(site: Site, asked: Asked) -> web.Response:
 
 
 def do_edit(site: Site, asked: Asked) -> web.Response:
-    """Put it in place in the person's words, confirmed."""
-    with site.room() as room:
-        store = room.store
-        each = _meant(store, asked)
-        words = {
-            place: asked.word(f"text:{place}", text).replace("\r\n", "\n")
-            for place, text in drafts(store.roots, each).items()
-        }
-        try:
-            accept(store, each, words)
-        except UsageError as error:
-            return _editing(site, each, words, _seen(each), None, 422, str(error))
+    """Put it in place in the person's words, confirmed; no word of theirs is lost."""
+    which, seen = asked.required("which"), asked.word("seen")
+    words = {
+        name.removeprefix(_TEXT): text.replace("\r\n", "\n")
+        for name, text in asked.form.items()
+        if name.startswith(_TEXT)
+    }
+    try:
+        with site.room() as room:
+            each = _meant(room.store, asked)
+            accept(room.store, each, drafts(room.store.roots, each) | words)
+    except ExtractordError as error:
+        return _editing(site, which, words, seen, None, status_of(error), str(error))
     return site.go("held", done="accepted")
 
 
@@ -107,7 +111,7 @@ def do_reject(site: Site, asked: Asked) -> web.Response:
 
 def _editing(
     site: Site,
-    each: Waits,
+    which: str,
     words: dict[str, str],
     seen: str,
     look: Look | None,
@@ -119,7 +123,7 @@ def _editing(
         "Edit and accept",
         look,
         status=status,
-        which=id_of(each),
+        which=which,
         seen=seen,
         words=words,
         fault=fault,

@@ -10,7 +10,7 @@ from pathlib import Path
 from aiohttp import web
 from aiohttp.typedefs import Handler, Middleware
 
-from extractord.cli.web import held, memories, memory, runs, said, searching, spending, standing
+from extractord.cli.web import amending, held, memories, memory, runs, said, searching, spending, standing
 from extractord.cli.web.entering import Refused, check_kind
 from extractord.cli.web.faults import fault_page
 from extractord.cli.web.site import Asked, Does, Shows, Site
@@ -38,9 +38,9 @@ _SHOWS: dict[str, Shows] = {
     **memories.SHOWS, **memory.SHOWS, **held.SHOWS, **runs.SHOWS, **spending.SHOWS, **standing.SHOWS,
     **searching.SHOWS, **said.SHOWS,
 }  # fmt: skip
-_ASKS: dict[str, Shows] = {**memory.ASKS, **held.ASKS}
+_ASKS: dict[str, Shows] = {**amending.ASKS, **held.ASKS}
 """Pages that are a form and nothing else."""
-_DOES: dict[str, Does] = {**memory.DOES, **held.DOES, **runs.DOES}
+_DOES: dict[str, Does] = {**amending.DOES, **held.DOES, **runs.DOES}
 
 
 def listening(port: int) -> socket.socket:
