@@ -153,6 +153,30 @@ def test_recorded_replies_are_replayed_and_what_was_not_recorded_is_said(bench: 
     assert "record again" in ran.stdout
 
 
+SAMPLES = Path(__file__).parents[3] / "shared/samples"
+
+
+def test_what_transcripts_of_ones_own_would_cost_is_counted(bench: Bench) -> None:
+    example = Path(__file__).parents[2] / "docs/example"
+    ran = bench.run("--json", "--transcripts", example)
+    assert ran.returncode == 0, ran.stderr
+    (cost,) = [json.loads(line) for line in ran.stdout.splitlines()]
+    assert (cost["runs"], cost["requests"], cost["most_requests"]) == (2, 2, 1)
+    assert (cost["outcomes"], cost["skipped"]) == ({"saved": 2}, {"no_prose": 1})
+    assert 5_000 < cost["request_bytes"] < 25_000
+    assert list(bench.temporary.iterdir()) == []
+
+
+@pytest.mark.skipif(not SAMPLES.is_dir(), reason="no recorded agents beside the checkout")
+@pytest.mark.parametrize("agent", ["claude", "codex", "gemini", "opencode", "pi", "qwen"])
+def test_headless_sessions_of_an_agent_cost_no_more_than_forty_kilobytes(bench: Bench, agent: str) -> None:
+    ran = bench.run("--json", "--transcripts", SAMPLES / agent / "current")
+    (cost,) = [json.loads(line) for line in ran.stdout.splitlines()]
+    assert cost["runs"] > 0
+    assert cost["most_requests"] <= 2
+    assert cost["request_bytes"] <= 40_000
+
+
 def test_a_transcript_of_a_real_agent_can_be_a_case(bench: Bench) -> None:
     sample_of = Path(__file__).parents[2] / "docs/example/claude-code"
     found = sorted(sample_of.rglob("*.jsonl"))

@@ -16,16 +16,18 @@ from rich.table import Table
 
 from extractord import __version__
 from extractord.cli.quality.casefiles import load
+from extractord.cli.quality.costing import Cost
 from extractord.cli.quality.page import as_page
-from extractord.cli.quality.playing import Wanted, played
+from extractord.cli.quality.playing import Wanted, costs, played
 from extractord.cli.quality.report import Report, as_markdown, reported
 from extractord.cli.quality.results import Kept, Result, summed
-from extractord.cli.quality.tables import COST, QUALITY, by_model, groups, rows
+from extractord.cli.quality.tables import COST, QUALITY, by_model, costs_table, groups, rows
 from extractord.config import load_settings
 from extractord.core.cases import Case
 from extractord.errors import EXIT_FAILED, UsageError
 from extractord.storeroom import now
 
+_WIDE = 180
 _LINES, _JSON, _MARKDOWN, _PAGE = "results.jsonl", "report.json", "report.md", "report.html"
 
 
@@ -37,6 +39,7 @@ def bench(
     concurrency: int = 4,
     record: Path | None = None,
     replay: Path | None = None,
+    transcripts: Annotated[tuple[Path, ...] | None, Parameter(consume_multiple=True, negative=())] = None,
     json: Annotated[bool, Parameter(negative=())] = False,
 ) -> int:
     """Measure how good what is kept is: cases through everything, in temporary places of their own.
@@ -63,11 +66,15 @@ def bench(
         Keep each reply of the models below this folder.
     replay
         Take the replies from such a folder instead of asking: nothing is spent, and it is the same each time.
+    transcripts
+        Not cases, but transcripts of your own or folders of them: what reading each would cost.
     json
         One object a line, a case each; the last ones sum up, a model each.
     """
     signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
     wanted = _wanted(cases, model, kind, out, concurrency, record, replay)
+    if transcripts:
+        return asyncio.run(_costs(wanted, transcripts, json=json))
 
     def told(result: Result) -> None:
         if json:
@@ -84,6 +91,20 @@ def bench(
         _write(reported(results, now(), __version__), out)
         print(f"extractord: the report is {out / _PAGE}", file=sys.stderr)
     return EXIT_FAILED if any(row.error for row in results) else 0
+
+
+async def _costs(wanted: Wanted, places: Sequence[Path], *, json: bool) -> int:
+    found: list[Cost] = []
+    async for each in costs(wanted, [place.expanduser().absolute() for place in places]):
+        found.append(each)
+        if json:
+            print(msgspec.json.encode(each).decode(), flush=True)
+    if not json:
+        console = _console()
+        _print(console, "cost of transcripts", costs_table(found))
+    for problem in (problem for each in found for problem in each.problems):
+        print(f"extractord: {problem}", file=sys.stderr)
+    return EXIT_FAILED if any(each.problems for each in found) else 0
 
 
 def _wanted(
@@ -140,8 +161,15 @@ def _write(report: Report, folder: Path) -> None:
     (folder / _PAGE).write_text(as_page(report), "utf-8")
 
 
-def _show(results: Sequence[Result]) -> None:
+def _console() -> Console:
     console = Console()
+    if not console.is_terminal:
+        console.width = _WIDE
+    return console
+
+
+def _show(results: Sequence[Result]) -> None:
+    console = _console()
     models = by_model(results)
     for name, mine in models.items():
         _print(console, f"{name}, by kind", rows("kind", groups(mine), QUALITY))

@@ -16,10 +16,11 @@ from msgspec.structs import replace
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from extractord.cli.quality.costing import Cost, cost
 from extractord.cli.quality.results import Kept, Result
 from extractord.cli.quality.scripted import HOSTILE, PERFECT, Hostile, Perfect
 from extractord.cli.quality.staging import Stage
-from extractord.cli.quality.voices import Recording, Replaying, Silent, Voice
+from extractord.cli.quality.voices import Asked, Recording, Replaying, Silent, Voice
 from extractord.config import Settings
 from extractord.core.cases import Case
 from extractord.core.embedded import NAME as EMBEDDED
@@ -94,6 +95,18 @@ async def _each(wanted: Wanted, waiting: Sequence[tuple[str, Case]]) -> AsyncIte
             await asyncio.gather(*tasks, return_exceptions=True)
             for voice in voices.values():
                 await voice.stop()
+
+
+async def costs(wanted: Wanted, places: Sequence[Path]) -> AsyncIterator[Cost]:
+    """Given files or folders of transcripts, run each with each model, and yield what it cost."""
+    async with staged(wanted.settings, wanted.writable) as stage:
+        for model in wanted.models:
+            voice = await _voice(model, wanted, stage)
+            if voice.embedded:
+                voice = Voice(voice.name, lambda _case: Asked())
+            for number, place in enumerate(places):
+                yield await cost(stage, place, voice, f"place-{number}")
+            await voice.stop()
 
 
 @asynccontextmanager

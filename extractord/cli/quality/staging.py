@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -17,7 +17,7 @@ from extractord.batch import drained, plan
 from extractord.cli.quality.neutral import AGENT, SESSION, SOURCE, transcript
 from extractord.cli.quality.results import Result, Wrote, digest
 from extractord.cli.quality.voices import Counted, Voice
-from extractord.config import Settings, platform_surroundings
+from extractord.config import platform_surroundings
 from extractord.core.budget import Limits
 from extractord.core.cases import Before, Case, Scope
 from extractord.core.digesting import digest as sha256_of
@@ -71,21 +71,8 @@ class Stage:
         return structs.replace(result, ms=(time.perf_counter() - began) * 1000)
 
     async def _played(self, case: Case, voice: Voice, folder: Path, bare: Result) -> Result:
-        settings = structs.replace(
-            self.house.settings,
-            mode="auto",
-            data_dir=folder / "data",
-            state_dir=folder / "state",
-            memory=type(self.house.settings.memory)(),
-            projects=type(self.house.settings.projects)(),
-            agents={},
-        )
-        async with AsyncExitStack() as stack:
-            opened = stack.enter_context(storeroom(settings, self.rows, clock=lambda: case.now))
-            writer = Writer(partial(another_store, settings, opened.state, lambda: case.now))
-            stack.push_async_callback(writer.close)
-            host = Counted(voice.host(case))
-            house = self._house(settings, opened, writer, host, voice, case)
+        host = Counted(voice.host(case))
+        async with self.rooms(folder, voice, host, lambda: case.now) as (house, opened):
             cwd = _directory(case)
             room = house.room if case.transcript else replace(house.room, known=(SOURCE,))
             path = _written(case, cwd, folder)
@@ -101,35 +88,50 @@ class Stage:
             result = _result(bare, case, host, rows, (before, after, indexes))
             return structs.replace(result, refused=refused)
 
-    def _house(
-        self, settings: Settings, opened: Storeroom, writer: Writer, host: Counted, voice: Voice, case: Case
-    ) -> House:
-        """The shared house with rooms of the case's own."""
-        ledger, shared = opened.ledger, self.house.extraction
-
-        def clock() -> datetime:
-            return case.now
-
-        return replace(
-            self.house,
-            settings=settings,
-            state=opened.state,
-            ledger=ledger,
-            writer=writer,
-            clock=clock,
-            room=reading_room(settings, ledger.ranges, str(settings.state_dir), ledger.transaction, clock),
-            extraction=replace(
-                shared,
-                accounts=replace(shared.accounts, ledger=ledger, owner=ledger.present(), model=voice.name),
-                briefing=replace(shared.briefing, clock=clock),
-                spending=Spending(ledger.runs, host, self.house.means.redaction, UNLIMITED, clock),
+    @asynccontextmanager
+    async def rooms(
+        self, folder: Path, voice: Voice, host: Counted, clock: Callable[[], datetime]
+    ) -> AsyncIterator[tuple[House, Storeroom]]:
+        """Given a folder, open a state and a memory in it; yield the shared house with rooms over them."""
+        shared = self.house.settings
+        settings = structs.replace(
+            shared,
+            mode="auto",
+            data_dir=folder / "data",
+            state_dir=folder / "state",
+            memory=type(shared.memory)(),
+            projects=type(shared.projects)(),
+            agents={},
+        )
+        async with AsyncExitStack() as stack:
+            opened = stack.enter_context(storeroom(settings, self.rows, clock=clock))
+            writer = Writer(partial(another_store, settings, opened.state, clock))
+            stack.push_async_callback(writer.close)
+            ledger, extraction = opened.ledger, self.house.extraction
+            room = reading_room(settings, ledger.ranges, str(settings.state_dir), ledger.transaction, clock)
+            house = replace(
+                self.house,
+                settings=settings,
+                state=opened.state,
+                ledger=ledger,
                 writer=writer,
                 clock=clock,
-                mode="auto",
-                embedded=voice.embedded,
-                parked_after=1,
-            ),
-        )
+                room=room,
+                extraction=replace(
+                    extraction,
+                    accounts=replace(
+                        extraction.accounts, ledger=ledger, owner=ledger.present(), model=voice.name
+                    ),
+                    briefing=replace(extraction.briefing, clock=clock),
+                    spending=Spending(ledger.runs, host, self.house.means.redaction, UNLIMITED, clock),
+                    writer=writer,
+                    clock=clock,
+                    mode="auto",
+                    embedded=voice.embedded,
+                    parked_after=1,
+                ),
+            )
+            yield house, opened
 
 
 def _directory(case: Case) -> str:

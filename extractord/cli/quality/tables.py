@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from extractord.cli.quality.costing import Cost
 from extractord.cli.quality.results import Result, Summary, summed
 
 Column = tuple[str, Callable[[Summary], str]]
@@ -35,6 +36,24 @@ COST: tuple[Column, ...] = (
     ("ms a case", lambda one: f"{one.ms / one.cases:,.0f}" if one.cases else "-"),
     ("not measured", lambda one: f"{one.failed}"),
 )
+
+
+def costs_table(found: Sequence[Cost]) -> list[list[str]]:
+    """Given what transcripts cost, return a table's rows."""
+    heads = ["transcripts", "model", "sessions", "exchanges", "skipped", "runs", "requests", "most a run"]
+    heads += ["kB sent", "tokens in", "tokens out", "dollars"]
+    return [
+        heads,
+        *(
+            [
+                each.place, each.model, f"{each.sessions:,}", f"{each.exchanges:,}",
+                f"{sum(each.skipped.values()):,}", f"{each.runs:,}", f"{each.requests:,}",
+                f"{each.most_requests}", f"{each.request_bytes / 1000:,.1f}", f"{each.prompt_tokens:,}",
+                f"{each.completion_tokens:,}", f"{each.dollars:.4f}",
+            ]
+            for each in found
+        ),
+    ]  # fmt: skip
 
 
 def groups(results: Sequence[Result]) -> dict[str, Summary]:

@@ -11,6 +11,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
+from extractord.agent.heuristic import Heuristic
 from extractord.core.cases import Case
 from extractord.core.records import Message, Reply, Tool
 from extractord.errors import ConfigError, ModelError
@@ -42,6 +43,19 @@ class Silent:
     ) -> tuple[Reply, int]:
         """Nobody asks."""
         raise ModelError("the embedded model answers in the child, and asked its host", fault="refused")
+
+
+class Asked:
+    """The embedded model in the place of a provider: its requests are made, and can be counted."""
+
+    async def complete(
+        self,
+        messages: Sequence[Message],
+        tools: Sequence[Tool],
+        most: int = 0,  # noqa: ARG002 - the port's
+    ) -> tuple[Reply, int]:
+        """Answer as it does in the child."""
+        return await Heuristic().complete(messages, tools), 1
 
 
 class Counted:
