@@ -131,8 +131,9 @@ def _cut(text: str, node: Node, nth: int, was: str) -> str:
     if nth and item.comma is None:  # the comma before it was there for its sake
         comma = node.items[nth - 1].comma or 0
         return text[:comma] + text[comma + 1 : start] + text[end:]
+    is_first_of_more = nth == 0 < len(node.items) - 1
     rest = text[end:]
-    return text[:start] + (rest.lstrip(" \t") if nth == 0 and start == item.start else rest)
+    return text[:start] + (rest.lstrip(" \t") if is_first_of_more and start == item.start else rest)
 
 
 def _is_bare(text: str, node: Node) -> bool:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from extractord.core.connecting.jsonc import added, removed, values
@@ -61,6 +61,7 @@ def documents(draw: st.DrawFn) -> str:
     return draw(_GAP) + draw(containers(pairs, "{}")) + draw(_GAP)
 
 
+@example("/**/ {/**/ }")
 @given(documents())
 def test_what_is_put_in_is_there_and_taken_out_leaves_every_byte_as_it_was(text: str) -> None:
     more, trace = added(text, WHERE, OURS)
