@@ -39,6 +39,8 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     sources: tuple[tuple[str, str], ...]
     bus: tuple[int, int]
     """Events that wait for the broker, and how many were dropped, ever."""
+    fleet: tuple[int, int, int]
+    """Windows that no extractor confirmed, that one refused, and that are to be run here."""
 
 
 def status(*, json: Json = False) -> None:
@@ -75,6 +77,7 @@ def look(state_dir: Path, limits: Limits, now: datetime) -> Status:
             held=ledger.standing.held(),
             sources=ledger.standing.sources(),
             bus=(ledger.outbox.waiting(), ledger.outbox.dropped()),
+            fleet=(*ledger.windows.under_way(), ledger.inbox.waiting()),
         )
 
 
@@ -97,6 +100,7 @@ def _told(found: Status, limits: Limits) -> dict[str, object]:
         "parked": [as_json(row) for row in found.parked],
         "held": found.held,
         "confinement": found.last.confinement if found.last else "",
+        "fleet": dict(zip(("under_way", "refused", "inbox"), found.fleet, strict=True)),
         "bus": {"waiting": found.bus[0], "dropped": found.bus[1]},
         "sources": [{"agent": agent, "root": root} for agent, root in found.sources],
     }
@@ -134,6 +138,10 @@ def lines(found: Status, limits: Limits, now: datetime) -> Iterator[tuple[str, s
         waiting, dropped = found.bus
         events = "1 event waits" if waiting == 1 else f"{waiting:,} events wait"
         yield "bus", f"{events} for the broker" + (f", {dropped:,} dropped" if dropped else "")
+    if any(found.fleet):
+        under_way, refused, inbox = found.fleet
+        told = f"{under_way:,} windows sent and not confirmed, {inbox:,} to be run here"
+        yield "fleet", told + (f", {refused:,} refused: see the log" if refused else "")
     if found.last:
         yield "confinement", found.last.confinement or "none at the last run"
     yield from _listed("sources", [f"{agent}  {root}" for agent, root in found.sources])

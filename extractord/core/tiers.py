@@ -70,13 +70,16 @@ def excerpts(window: Window, tokens: int) -> tuple[Excerpt, ...]:
     return _filled(ranked, tokens * AHEAD, AHEAD)
 
 
-def leaned(window: Window, tokens: int) -> tuple[tuple[str, tuple[Entry, ...]], ...]:
-    """Given a window and a brief's budget, return of each exchange, by its key, what may be shown.
+def leaned(window: Window, tokens: int) -> tuple[Excerpt, ...]:
+    """As `excerpts`, and cut a little more: taken again from what is left, nothing more is cut."""
+    return _filled(_ranked(window), tokens * AHEAD, AHEAD, spare=_MARK_CHARACTERS)
 
-    Its own machine's part of `excerpts`: taken again from what is left, nothing more is cut. Tool
-    calls and places are left out: the gate has seen them.
+
+def by_exchange(window: Window, kept: Iterable[Excerpt]) -> tuple[tuple[str, tuple[Entry, ...]], ...]:
+    """Given a window and what is kept of it, return each exchange's key and entries.
+
+    Tool calls and places are left out: they are for the gate, which has seen them.
     """
-    kept = _filled(_ranked(window), tokens * AHEAD, AHEAD, spare=_MARK_CHARACTERS)
     by_order = {excerpt.order: excerpt.entry for excerpt in kept}
     order, exchanges = 0, []
     for exchange in window.exchanges:

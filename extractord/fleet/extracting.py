@@ -78,9 +78,13 @@ class Extracting:
         )
         await keep(broker, calling, self._live, self._lost)
 
-    async def work(self, stop: asyncio.Event) -> None:
-        """Run what waits, until `stop`: one window at a time in a project, in order."""
+    async def work(self, stop: asyncio.Event, alive: Callable[[], None]) -> None:
+        """Run what waits, until `stop`: one window at a time in a project, in order.
+
+        `alive` is told each time round.
+        """
         while not stop.is_set() and self.fault is None:
+            alive()
             self._news.clear()
             self._begin()
             waiting = [asyncio.create_task(event.wait()) for event in (self._news, stop)]

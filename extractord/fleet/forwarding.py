@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import secrets
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -34,7 +34,7 @@ from extractord.core.ports import RunRow
 from extractord.core.records import Conversation, Ending, Outcome, Snapshot, Window
 from extractord.core.redact import marks_for
 from extractord.core.redact import replace as put
-from extractord.core.tiers import leaned
+from extractord.core.tiers import Excerpt, by_exchange, fitted, leaned
 from extractord.edges.bus import Line, first_to_end, keep
 from extractord.edges.ledger.fleet import Sent
 from extractord.edges.store import Committed
@@ -47,7 +47,7 @@ _NOT_HERE = Committed(outcome=Outcome.FORWARDED)
 _AGAIN_EVERY_S = 1.0
 _AGAIN_AT_ONCE = 20
 _HEADER_BYTES = 1024
-_LEAST_TOKENS = 1000
+_LEAST_TOKENS = 200
 _RETRY = timedelta(seconds=10)
 
 
@@ -107,10 +107,10 @@ class Forwarding:
 
     async def _forward(self, window: Window) -> None:
         """Send it: in one, else in halves; a single exchange that is too long is cut deeper."""
-        exchanges = tuple(map(whole, window.exchanges))
+        window = structs.replace(window, exchanges=tuple(map(whole, window.exchanges)))
+        kept = await self._redacted(window)
+        waiting = [_parcels(window, kept)]
         tokens = self._house.settings.model.context_tokens
-        parcels = await self._redacted(structs.replace(window, exchanges=exchanges), tokens)
-        waiting = [parcels]
         while waiting:
             part = waiting.pop(0)
             if await self._send(window, part):
@@ -121,20 +121,21 @@ class Forwarding:
             tokens //= 2
             if tokens < _LEAST_TOKENS:
                 raise ExtractordError(f"the broker takes no exchange of {window.session}, however short")
-            of_key = tuple(each for each in exchanges if each.key == part[0].key)
-            waiting.insert(0, await self._redacted(structs.replace(window, exchanges=of_key), tokens))
+            (alone,) = (each for each in window.exchanges if each.key == part[0].key)
+            of_it = structs.replace(window, exchanges=(alone,))
+            waiting.insert(0, _parcels(of_it, fitted(await self._redacted(of_it), tokens)))
 
-    async def _redacted(self, window: Window, tokens: int) -> tuple[Parcel, ...]:
-        """What a brief of so many tokens could show, without secrets: nothing else leaves this machine."""
-        lean = await asyncio.to_thread(leaned, window, tokens)
-        entries = [entry for _, kept in lean for entry in kept]
-        hits = await self._house.means.redaction.find([entry.text for entry in entries])
+    async def _redacted(self, window: Window) -> tuple[Excerpt, ...]:
+        """What a brief could show, without secrets: nothing else leaves this machine."""
+        lean = await asyncio.to_thread(leaned, window, self._house.settings.model.context_tokens)
+        hits = await self._house.means.redaction.find([excerpt.entry.text for excerpt in lean])
         clean = []
-        for entry, found in zip(entries, hits, strict=True):
-            text, pastes = put(entry.text, marks_for(found), entry.pastes)
-            clean.append(structs.replace(entry, text=text, pastes=pastes))
-        left = iter(clean)
-        return tuple(Parcel(key=key, entries=tuple(next(left) for _ in kept)) for key, kept in lean)
+        for excerpt, found in zip(lean, hits, strict=True):
+            text, pastes = put(excerpt.entry.text, marks_for(found), excerpt.entry.pastes)
+            clean.append(
+                structs.replace(excerpt, entry=structs.replace(excerpt.entry, text=text, pastes=pastes))
+            )
+        return tuple(clean)
 
     async def _send(self, window: Window, parcels: Sequence[Parcel]) -> bool:
         """Send exchanges of a window and note that the broker has them; False where they are too long."""
@@ -200,3 +201,7 @@ class Forwarding:
         if why != self._trouble:
             self._say(f"{why}; it is called again, and windows wait meanwhile")
         self._trouble = why
+
+
+def _parcels(window: Window, kept: Iterable[Excerpt]) -> tuple[Parcel, ...]:
+    return tuple(Parcel(key=key, entries=entries) for key, entries in by_exchange(window, kept))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import tempfile
 from collections.abc import AsyncIterator, Callable, Collection, Coroutine
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -25,6 +26,7 @@ from extractord.intercom import intercom
 from extractord.storeroom import another_store, confined, storeroom
 
 Say = Callable[[Event | str], None]
+_BEAT_S = 1.0
 
 
 def partitions_in(text: str, every: int) -> frozenset[int]:
@@ -54,7 +56,7 @@ async def serve_extractor(settings: Settings, outside: Outside, partitions: Coll
             outside.say(f"extracting partitions {numbers} of {settings.fleet.partitions}")
             outside.notify.ready(f"extracting {len(partitions)} partitions")
             try:
-                await _until(signals, calling, extracting.work(signals.stop))
+                await _until(signals, calling, extracting.work(signals.stop, outside.notify.alive))
                 await _drained(extracting, signals, settings.run.drain_s)
             finally:
                 outside.notify.stopping("stopping")
@@ -77,7 +79,7 @@ async def serve_mirror(settings: Settings, outside: Outside) -> None:
         writer = Writer(partial(another_store, settings, room.state, confinement=level))
         async with mirroring(room.state, writer, settings, outside.say) as living:
             outside.notify.ready("mirroring")
-            await _until(signals, living, signals.stop.wait())
+            await _until(signals, living, _beating(signals, outside.notify.alive))
             outside.notify.stopping("stopping")
         await writer.close()
         outside.say("stopped")
@@ -119,6 +121,14 @@ async def _until(
         calling.result()
     await working
     stopping.cancel()
+
+
+async def _beating(signals: Signals, alive: Callable[[], None]) -> None:
+    """Until a signal comes, tell whoever supervises that it goes on."""
+    while not signals.stop.is_set():
+        alive()
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(signals.stop.wait(), _BEAT_S)
 
 
 async def _drained(extracting: Extracting, signals: Signals, drain_s: float) -> None:

@@ -31,7 +31,7 @@ from extractord.core.fleet import (
 )
 from extractord.core.project import is_slug, slug_of
 from extractord.core.records import Entry, Exchange, Origin, Project, Role, Window
-from extractord.core.tiers import excerpts, leaned
+from extractord.core.tiers import by_exchange, excerpts, fitted, leaned
 
 NOW = datetime(2026, 11, 30, 12, tzinfo=UTC)
 ENTRY = Entry(
@@ -181,10 +181,13 @@ def test_what_was_cut_for_the_way_is_not_cut_again_where_it_arrives() -> None:
     exchange = Exchange(agent="codex", session="s1", key="a1", entries=entries, ended=True)
     project = Project(slug=SENDING.slug, identity="x", directory="/x")
     window = Window(agent="codex", session="s1", project=project, exchanges=(exchange,))
-    ((key, kept),) = leaned(window, 24_000)
+    ((key, kept),) = by_exchange(window, leaned(window, 24_000))
     assert key == "a1"
     assert [entry.id for entry in kept] == ["a1", "a2", "a3"]
     assert all(entry.cwd is None and not entry.calls for entry in kept)
     assert len(kept[1].text) < 5000 < len(long)
     again = replace(window, exchanges=(replace(exchange, entries=kept),))
     assert tuple(excerpt.entry for excerpt in excerpts(again, 24_000)) == kept
+    ((_, short),) = by_exchange(window, fitted(leaned(window, 24_000), 300))
+    assert short[0].text == "We deploy only on Tuesdays."
+    assert sum(len(entry.text) for entry in short) < 2000

@@ -150,6 +150,7 @@ def test_status_tells_a_script_the_same(state: Path) -> None:
         ],
         "held": 0,
         "confinement": "landlock 7",
+        "fleet": {"under_way": 0, "refused": 0, "inbox": 0},
         "bus": {"waiting": 0, "dropped": 0},
         "sources": [{"agent": "codex", "root": "/home/a/.codex/sessions"}],
     }
