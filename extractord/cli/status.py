@@ -134,6 +134,14 @@ def lines(found: Status, limits: Limits, now: datetime) -> Iterator[tuple[str, s
     )
     if found.held:
         yield "held", f"{found.held} for you to look at: `extractord review`"
+    yield from _elsewhere(found)
+    if found.last:
+        yield "confinement", found.last.confinement or "none at the last run"
+    yield from _listed("sources", [f"{agent}  {root}" for agent, root in found.sources])
+
+
+def _elsewhere(found: Status) -> Iterator[tuple[str, str]]:
+    """What waits for the broker, and for other machines."""
     if any(found.bus):
         waiting, dropped = found.bus
         events = "1 event waits" if waiting == 1 else f"{waiting:,} events wait"
@@ -142,9 +150,6 @@ def lines(found: Status, limits: Limits, now: datetime) -> Iterator[tuple[str, s
         under_way, refused, inbox = found.fleet
         told = f"{under_way:,} windows sent and not confirmed, {inbox:,} to be run here"
         yield "fleet", told + (f", {refused:,} refused: see the log" if refused else "")
-    if found.last:
-        yield "confinement", found.last.confinement or "none at the last run"
-    yield from _listed("sources", [f"{agent}  {root}" for agent, root in found.sources])
 
 
 def _listed(label: str, lines: list[str], most: int = 5) -> Iterator[tuple[str, str]]:
