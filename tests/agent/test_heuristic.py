@@ -66,6 +66,44 @@ async def types(text: str) -> list[str]:
     return [head["metadata"]["type"] for head in heads]
 
 
+MISLEADING = [
+    line.split("\t")
+    for line in (Path(__file__).parent / "misleading.tsv").read_text("utf-8").splitlines()
+    if line
+]
+
+
+async def test_sentences_that_look_like_statements_are_none_and_most_statements_are_kept() -> None:
+    taken = {text: bool(await calls(text)) for _, text in MISLEADING}
+    assert [text for kind, text in MISLEADING if kind == "none" and taken[text]] == []
+    stated = [text for kind, text in MISLEADING if kind == "statement"]
+    assert sum(taken[text] for text in stated) / len(stated) >= 0.93
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        ("Don't remember this, but we always give the interns the easy tickets.",),
+        ("We always give the interns the easy tickets. Please don't save that.",),
+        ("We always give the interns the easy tickets.", "please do not store that in your memory"),
+        ("Wir geben den Praktikanten immer die leichten Tickets. Merk dir das bitte nicht.",),
+    ],
+)
+async def test_what_is_not_to_be_remembered_is_not(said: tuple[str, ...]) -> None:
+    assert await kept(*said) == []
+
+
+async def test_what_is_said_before_or_after_that_is_kept_still() -> None:
+    said = ("We use pnpm, not npm.", "We always give the interns the easy tickets.", "Don't save that.")
+    assert [path for path, _ in await kept(*said)] == ["/memory/project/use-pnpm.md"]
+
+
+async def test_a_complaint_or_a_request_speaks_against_its_own_part_of_a_sentence() -> None:
+    found = await kept("My time zone is Europe/Lisbon, please give me times in that.")
+    assert [body.strip() for _, body in found] == ["My time zone is Europe/Lisbon."]
+    assert await kept("The dashboard is slow, please look at it.") == []
+
+
 def head(path: str) -> str:
     return f"## {path} (2026-11-20 stated)\n"
 

@@ -11,7 +11,14 @@ from msgspec import Struct
 from extractord.cli.quality.casefiles import load
 from extractord.cli.quality.results import Summary, digest
 
-_PARTS = ("heuristic.py", "heuristics", "languages")
+_PARTS = (
+    "heuristics/composing.py",
+    "heuristics/likeness.py",
+    "heuristics/sentences.py",
+    "heuristics/statements.py",
+    "languages",
+)
+"""What finds statements and makes memories of them."""
 
 
 class Recorded(Struct, frozen=True, kw_only=True):
