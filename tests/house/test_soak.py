@@ -1,0 +1,21 @@
+"""The short form of `tests/soaking.py`: forty sessions, a week in half a minute."""
+
+import sys
+from pathlib import Path
+
+import pytest
+from soaking import FAKETIME, soak
+
+pytestmark = [
+    pytest.mark.skipif(sys.platform != "linux", reason="/proc, and libfaketime as it is there"),
+    pytest.mark.skipif(not FAKETIME, reason="libfaketime is not installed"),
+]
+
+
+def test_a_week_of_failures_loses_and_doubles_nothing_and_keeps_to_the_cap(tmp_path: Path) -> None:
+    told = soak(tmp_path, sessions=40, seconds=30, patience_s=150)
+    assert told["memories"] == told["facts said"]
+    assert (told["lost"], told["doubled"]) == (0, 0)
+    happened = told["happened"]
+    assert isinstance(happened, dict)
+    assert sum(happened.values()) >= 8
