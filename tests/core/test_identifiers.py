@@ -20,6 +20,8 @@ from extractord.core.identifiers import Kind, identifiers
         ("wait 30s or 2,000 ms", [(Kind.NUMBER, "30s"), (Kind.NUMBER, "2,000")]),
         ("three of them", [(Kind.NUMBER, "three")]),
         ("from 1 December 2026 on", [(Kind.DATE, "1 december 2026")]),
+        ("like 1987-06-04_beach.png", [(Kind.WORD, "1987-06-04_beach.png")]),
+        ("until 2026-12-04.", [(Kind.DATE, "2026-12-04")]),
         ("pass --force", [(Kind.WORD, "--force")]),
         ("火曜日にsrc/x.pyを", [(Kind.WORD, "src/x.py")]),
         ("_some_ of `pkg.example`", [(Kind.ADDRESS, "pkg.example")]),

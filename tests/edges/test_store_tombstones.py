@@ -184,6 +184,9 @@ def test_blocking_needs_the_entry_and_the_name_or_the_words() -> None:
     other = fingerprint(KEY, fact("x", "Tabs are used in every file of this project"))
     assert blocking([stone], "user", "deploys", other, [earlier]) == stone
     assert blocking([stone], "user", "other", words, [earlier]) == stone
+    part = fingerprint(KEY, fact("x", "Tuesdays only"))
+    assert blocking([stone], "user", "other", part, [earlier]) == stone
+    assert blocking([stone], "user", "other", part, [later]) is None
     assert blocking([stone], "user", "other", other, [earlier]) is None
     assert blocking([stone], "user", "deploys", words, [later]) is None
     assert blocking([stone], "user", "deploys", words, [Proof(key="j", said_at=START)]) is None
