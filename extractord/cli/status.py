@@ -134,14 +134,14 @@ def lines(found: Status, limits: Limits, now: datetime) -> Iterator[tuple[str, s
     )
     if found.held:
         yield "held", f"{found.held} for you to look at: `extractord review`"
-    yield from _elsewhere(found)
+    yield from outside(found)
     if found.last:
         yield "confinement", found.last.confinement or "none at the last run"
     yield from _listed("sources", [f"{agent}  {root}" for agent, root in found.sources])
 
 
-def _elsewhere(found: Status) -> Iterator[tuple[str, str]]:
-    """What waits for the broker, and for other machines."""
+def outside(found: Status) -> Iterator[tuple[str, str]]:
+    """Given how things stand, yield label and line of what other machines have to do with it."""
     if any(found.bus):
         waiting, dropped = found.bus
         events = "1 event waits" if waiting == 1 else f"{waiting:,} events wait"

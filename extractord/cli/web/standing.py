@@ -21,6 +21,7 @@ def standing(site: Site, _: Asked, look: Look) -> web.Response:
         look,
         found=found,
         limits=limits,
+        outside=list(status.outside(found)),
         memory_dir=str(site.settings.memory_dir),
         state_dir=str(site.settings.state_dir),
         mode=site.settings.mode,
