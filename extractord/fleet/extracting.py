@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Coroutine
 from datetime import datetime, timedelta
 from functools import partial
 
@@ -23,11 +23,12 @@ from extractord.core.fleet import (
     unpack,
 )
 from extractord.core.outcomes import CLOSING
-from extractord.core.records import Snapshot
+from extractord.core.ports import RunRow
+from extractord.core.records import Brief, Snapshot, Window
 from extractord.edges.bus import Line, first_to_end, keep
 from extractord.edges.ledger import Ledger
 from extractord.edges.ledger.fleet import Arrived
-from extractord.errors import ExtractordError
+from extractord.errors import BusError, ExtractordError
 from extractord.fleet import FOR_EVER_S
 from extractord.fleet.persons import Persons, PersonsRoom
 from extractord.fleet.publishing import Publishing
@@ -99,12 +100,14 @@ class Extracting:
         for arrived in self._ledger.inbox.ready(self._house.clock(), _LOOKED_AHEAD):
             place = arrived.person, arrived.slug
             if place not in self._busy:
-                task = asyncio.create_task(self._run(arrived))
-                self._busy[place] = task
-                task.add_done_callback(partial(self._ended, place))
+                self._start(place, self._run(arrived))
                 free -= 1
                 if not free:
                     return
+
+    def _start(self, place: tuple[str, str], run: Coroutine[object, object, None]) -> None:
+        self._busy[place] = task = asyncio.create_task(run)
+        task.add_done_callback(partial(self._ended, place))
 
     def _ended(self, place: tuple[str, str], task: asyncio.Task[None]) -> None:
         del self._busy[place]
@@ -135,12 +138,31 @@ class Extracting:
                     self._changed.add(arrived.person)
                 else:
                     inbox.later(arrived, self._due(room, sending.agent, sending.session))
-                if row is not None:
-                    head = room.ledger.audit.head()
-                    self._say(RunFinished(at=self._house.clock(), row=row, person=arrived.person, audit=head))
+                self._tell(room, row)
         except ExtractordError as error:
             self._say(f"{arrived.person}: {error}")
             inbox.later(arrived, now + _LATER)
+
+    async def _run_again(self, person: str, window: Window, brief: Brief) -> None:
+        """A parked run that a person wants tried again, from what was kept of it."""
+        async with self._persons.room(person) as room:
+            snapshot = Snapshot(window=window, offered_at=self._house.clock(), brief=brief)
+            self._tell(room, await room.extraction.run(snapshot))
+            self._changed.add(person)
+
+    def _tell(self, room: PersonsRoom, row: RunRow | None) -> None:
+        if row is not None:
+            head = room.ledger.audit.head()
+            self._say(RunFinished(at=self._house.clock(), row=row, person=room.person, audit=head))
+
+    async def _look(self, person: str, publishing: Publishing) -> None:
+        """What people did to somebody's memories and runs by hand: it is said, and tried again."""
+        async with self._persons.room(person) as room:
+            await publishing.publish(room)
+            for window, brief in room.extraction.accounts.to_retry():
+                place = person, window.project.slug
+                if place not in self._busy:
+                    self._start(place, self._run_again(person, window, brief))
 
     def _due(self, room: PersonsRoom, agent: str, session: str) -> datetime:
         now = self._house.clock()
@@ -211,9 +233,14 @@ class Extracting:
                 self._changed.update(self._persons.known())
                 self._ledger.inbox.forget(self._looked)
             for person in sorted(self._changed):
-                async with self._persons.room(person) as room:
-                    await publishing.publish(room)
                 self._changed.discard(person)
+                try:
+                    await self._look(person, publishing)
+                except BusError:
+                    self._changed.add(person)
+                    raise
+                except ExtractordError as error:
+                    self._say(f"{person}: {error}")
             await asyncio.sleep(_PUBLISH_EVERY_S)
 
     def _lost(self, why: str) -> None:

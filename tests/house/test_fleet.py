@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import random
 import signal
 import subprocess
@@ -11,9 +12,12 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import jsonschema
 import pytest
 from broking import HAS_BROKER, PASSWORD, Mosquitto
 from living import FACTS, TUESDAY, Session, append
+
+from extractord.core.fleet import partition_of
 
 EXTRACTORD = [sys.executable, "-m", "extractord"]
 SECRET = "AKIA" + "QWERTYUIOPASDFGH"
@@ -263,3 +267,68 @@ def test_roles_that_cannot_be_played_are_said_with_what_to_do(broker: Mosquitto,
         check=False,
     )
     assert (ran.returncode, "set `mqtt.url`" in ran.stderr) == (78, True), ran.stderr
+
+
+def test_what_is_no_window_is_refused_and_stops_nobody(broker: Mosquitto, tmp_path: Path) -> None:
+    desk, far = Machine(tmp_path / "desk", broker, "ann@desk"), Machine(tmp_path / "far", broker, "extractor")
+    partition = partition_of("ann@desk", 16)
+    with (
+        broker.heard("extractord/v1/fleet/receipts/+", user="root") as receipts,
+        far.running("--role", "extractor", "--partitions", "0-15"),
+        desk.running("--role", "forwarder"),
+    ):
+        desk.wait_for(lambda: "watching" in desk.log())
+        for payload in (b"nonsense", b"\x28\xb5\x2f\xfd", b"\0" * 2000):
+            broker.publish(f"extractord/v1/fleet/windows/{partition}/ann@desk", payload, "root")
+        broker.publish(f"extractord/v1/fleet/windows/{(partition + 1) % 16}/ann@desk", b"lost", "root")
+        broker.publish(f"extractord/v1/fleet/windows/{partition}/..", b"lost", "root")
+        desk.said(TUESDAY)
+        far.wait_for(far.memories)
+        told = [json.loads(payload) for _, payload, _ in receipts.messages()]
+    known = schema_of("extractord/v1/fleet/receipts/<person>")
+    for receipt in told:
+        jsonschema.validate(receipt, known)
+    assert sum(len(receipt["refused"]) for receipt in told) == 3
+    assert sum(len(receipt["windows"]) for receipt in told) == 1
+    assert far.log().count("is nobody's partition") == 2
+    assert [place.name for place in (far.home / "state/persons").iterdir()] == ["ann@desk"]
+
+
+def schema_of(topic: str) -> dict[str, object]:
+    """The schema that docs/events.md has of a topic."""
+    text = (Path(__file__).parents[2] / "docs/events.md").read_text()
+    schema: dict[str, object] = json.loads(
+        text.partition(f"`{topic}`")[2].split("```")[1].removeprefix("json")
+    )
+    return schema
+
+
+def test_a_parked_run_of_a_person_is_tried_again_when_somebody_asks_for_it(
+    broker: Mosquitto, tmp_path: Path
+) -> None:
+    desk, far = Machine(tmp_path / "desk", broker, "ann@desk"), Machine(tmp_path / "far", broker, "extractor")
+    embedded = dict(far.environ)
+    far.environ |= {
+        "EXTRACTORD_MODEL__NAME": "openai/away",
+        "EXTRACTORD_MODEL__BASE_URL": "http://127.0.0.1:9/v1",
+        "EXTRACTORD_MODEL__RETRIES": "0",
+        "EXTRACTORD_BUDGET__ATTEMPTS": "1",
+        "OPENAI_API_KEY": "none",
+    }
+    with desk.running("--role", "forwarder"):
+        with far.running("--role", "extractor", "--partitions", "0-15"):
+            desk.wait_for(lambda: "watching" in desk.log())
+            desk.said(TUESDAY)
+            far.wait_for(lambda: "outcome=parked" in far.log())
+        far.environ = embedded
+        with far.running("--role", "extractor", "--partitions", "0-15"):
+
+            def asked(*words: str) -> str:
+                command = [*EXTRACTORD, "runs", *words]
+                return subprocess.run(
+                    command, env=far.of_person, capture_output=True, text=True, check=True
+                ).stdout
+
+            (parked,) = (json.loads(line) for line in asked("list", "--json").splitlines())
+            asked("retry", str(parked["run"]))
+            far.wait_for(far.memories)
