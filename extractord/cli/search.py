@@ -83,7 +83,7 @@ def _rows(findings: Findings) -> Iterator[dict[str, object]]:
 
 def _lines(findings: Findings) -> Iterator[str]:
     if not findings.found:
-        yield f"none of {findings.searched} memories has any of: {', '.join(map(printable, findings.terms))}"
+        yield f"no memory has any of: {', '.join(map(printable, findings.terms))}"
     for one in findings.found:
         yield from _told(one, len(findings.terms))
     if findings.left_out:

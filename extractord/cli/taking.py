@@ -13,6 +13,7 @@ from extractord.cli.attended import decider
 from extractord.cli.looking import project_of
 from extractord.cli.writing import print_table, printable
 from extractord.config import Settings, load_settings, platform_surroundings
+from extractord.core.redact import redact
 from extractord.core.survey import USER_ROOT, root_of
 from extractord.core.taking import Taken, taken
 from extractord.core.transcripts.source import Surroundings
@@ -106,9 +107,9 @@ def _rows(plan: Sequence[Comes], left: Sequence[Left]) -> Iterator[dict[str, obj
         yield {
             "root": one.root,
             "path": one.path,
-            "name": one.fact.name,
-            "description": one.fact.description,
-            "source": one.fact.source,
+            "name": redact(one.fact.name)[0],
+            "description": redact(one.fact.description)[0],
+            "source": redact(one.fact.source)[0],
             "outcome": one.done,
             "reason": one.reason,
         }
@@ -137,8 +138,9 @@ def _say(plan: Sequence[Comes], left: Sequence[Left], *, dry_run: bool) -> None:
             (
                 (
                     f"{one.root}/{one.path}",
-                    one.fact.description,
-                    _OUTCOMES[one.done] + (f" ({one.reason})" if one.reason else ""),
+                    redact(one.fact.description)[0],
+                    _OUTCOMES[one.done]
+                    + (f" ({one.reason.partition(':')[0]})" if ": " in one.reason else ""),
                 )
                 for one in plan
             ),

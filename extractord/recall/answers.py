@@ -60,7 +60,7 @@ class Answers:
         left = found.left_out + len(found.found) - shown
         if left:
             told.append(f"[extractord: {left} more memories have one of the words: ask for more of them]")
-        return reference("\n\n".join(told) or f"None of {found.searched} memories has any of the words.")
+        return reference("\n\n".join(told) or "No memory has any of the words.")
 
     def read(self, path: str, line: int = 1) -> str:
         """Return a memory from a line on, with how far it can be believed."""
