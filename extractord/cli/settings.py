@@ -11,6 +11,7 @@ import msgspec
 from cyclopts import App, Parameter
 
 from extractord.config import load_settings, platform_surroundings
+from extractord.config.broker import broker_of
 from extractord.config.sample import sample
 from extractord.edges.ledger import Ledger
 from extractord.errors import ConfigError
@@ -44,6 +45,7 @@ def check() -> None:
     """Say whether the configuration can be used; name every problem where it cannot."""
     settings = load_settings()
     _require_usable(settings.memory_dir)
+    broker_of(settings.mqtt)
     found = "" if settings.config_file.exists() else " (not there: every setting has its default)"
     print(f"{settings.config_file}{found}: nothing to say against it")
     since = settings.kept_since(now())

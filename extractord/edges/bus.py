@@ -9,6 +9,7 @@ import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from aiomqtt import Client, Message, MqttError, ProtocolVersion
 from aiomqtt import Will as _Will
@@ -22,6 +23,9 @@ from tenacity import AsyncRetrying, retry_if_exception_type, wait_random_exponen
 
 from extractord.core.broker import Broker, Calling, Came
 from extractord.errors import BusError
+
+if TYPE_CHECKING:
+    from paho.mqtt.client import SocketLike  # it is there for type checkers alone
 
 LONGEST_WAIT_S = 60.0
 ANSWER_S = 20.0
@@ -43,6 +47,8 @@ class Line:
         self._answers: dict[int, asyncio.Future[ReasonCode]] = {}
         self._paho.on_connect = self._connected
         self._paho.on_publish = self._answered
+        self._paho.on_socket_register_write = self._wants_to_write
+        self._loop = asyncio.get_running_loop()
         self._paho.manual_ack_set(True)  # noqa: FBT003 - paho's
         self.longest: int | None = None
         """The longest packet that the broker takes, in bytes; None where it did not say."""
@@ -118,6 +124,23 @@ class Line:
     ) -> None:
         self.longest = getattr(properties, "MaximumPacketSize", None)
         self._client._on_connect(client, userdata, flags, code, properties)  # noqa: SLF001
+
+    def _wants_to_write(self, _client: Paho, _userdata: object, sock: SocketLike) -> None:
+        """As aiomqtt does, but by the socket's number when it is looked at: it may be closed by then."""
+
+        def watch() -> None:
+            if sock.fileno() >= 0:
+                self._loop.add_writer(sock.fileno(), self._write)
+
+        self._loop.call_soon_threadsafe(watch)
+
+    def _write(self) -> None:
+        gone = self._client._disconnected  # noqa: SLF001
+        try:
+            self._paho.loop_write()
+        except (OSError, ValueError) as error:
+            if not gone.done():
+                gone.set_exception(error)
 
     def _answered(
         self, _client: Paho, _userdata: object, mid: int, code: ReasonCode, _properties: Properties | None
