@@ -39,12 +39,13 @@ class Tables:
 
     def touched(self, since_ms: int) -> tuple[tuple[str, int], ...]:
         """Sessions updated at or after `since_ms`, each with its newest update in ms, oldest first."""
-        found = self._ask(self._rows.touched, {"since": since_ms})
+        found = self._ask(self._rows.touched, {"since": since_ms, "folder": self._path.parent.name})
         return tuple((str(row[0]), row[1]) for row in map(tuple, found) if isinstance(row[1], int))
 
     def records(self, session: str) -> tuple[bytes, ...]:
         """The rows of a session in order, each as a JSON object of its columns."""
-        found = self._ask(self._rows.records, {"session": session})
+        values = {"session": session, "folder": self._path.parent.name}
+        found = self._ask(self._rows.records, values)
         return tuple(msgspec.json.encode(dict(zip(row.keys(), row, strict=True))) for row in found)
 
     def _ask(self, statement: str, values: Mapping[str, object]) -> list[sqlite3.Row]:

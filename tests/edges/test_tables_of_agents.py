@@ -1,14 +1,15 @@
-"""The statements of ZCode, Crush and Hermes, asked of small databases as these agents make them."""
+"""The statements of ZCode, Crush, Hermes and Cursor, asked of small databases as these agents make them."""
 
 from __future__ import annotations
 
 import sqlite3
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
 
 from extractord.core.records import Entry
-from extractord.core.transcripts import crush, hermes, zcode
+from extractord.core.transcripts import crush, cursor, hermes, zcode
 from extractord.core.transcripts.source import Opened, Source
 from extractord.edges.tables import Tables
 
@@ -102,3 +103,35 @@ def test_what_hermes_undid_is_not_active_and_what_it_archived_is_not_read(tmp_pa
         connection.execute("UPDATE sessions SET archived = 1 WHERE id = 's1'")
     connection.close()
     assert asked(hermes.SOURCE, path, "s1") == []
+
+
+def test_cursors_store_has_its_folders_session_and_the_messages_of_its_newest_root(tmp_path: Path) -> None:
+    folder = tmp_path / "0f0f" / "s1"
+    folder.mkdir(parents=True)
+    path = folder / "store.db"
+    query, other = b'{"role":"user","content":"<user_query>x</user_query>"}', b'{"role":"user","content":"y"}'
+    idents = [sha256(each).hexdigest() for each in (query, other)]
+    root = b"\x0a\x20" + bytes.fromhex(idents[0]) + b"\x4a\x09file:///w"
+    newest = sha256(root).hexdigest()
+    meta = f'{{"agentId":"s1","latestRootBlobId":"{newest}"}}'.encode().hex()
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE blobs (id TEXT PRIMARY KEY, data BLOB)")
+        connection.execute("CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT)")
+        connection.execute("INSERT INTO meta VALUES ('0', ?)", (meta,))
+        older = b"\x0a\x20" + bytes.fromhex(idents[1])
+        blobs = [(idents[0], query), (idents[1], other), ("00" * 32, older), (newest, root)]
+        connection.executemany("INSERT INTO blobs VALUES (?, ?)", blobs)
+    connection.close()
+    assert cursor.SOURCE.rows is not None
+    tables = Tables(str(path), cursor.SOURCE.rows, str(tmp_path / "copies"))
+    assert (tables.touched(0), tables.touched(4), tables.touched(5)) == ((("s1", 4),), (("s1", 4),), ())
+    entries = asked(cursor.SOURCE, path, "s1")
+    assert [(each.session, each.text, each.cwd) for each in entries] == [("s1", "x", "/w")]
+
+
+def test_a_store_of_cursors_without_messages_has_no_session(tmp_path: Path) -> None:
+    path = made(
+        tmp_path, "CREATE TABLE blobs (id TEXT, data BLOB); CREATE TABLE meta (key TEXT, value TEXT);"
+    )
+    assert cursor.SOURCE.rows is not None
+    assert Tables(str(path), cursor.SOURCE.rows, str(tmp_path / "copies")).touched(0) == ()

@@ -62,7 +62,7 @@ PROMPTS_TYPED = {
     "crush/derived/crush.db": ("crush", 1),
     "cursor/as-tests/subagent-session.jsonl": ("cursor", 1),
     "cursor/as-tests/test-session.jsonl": ("cursor", 2),
-    "cursor/as-tests/test-store.db": (None, 0),
+    "cursor/as-tests/test-store.db": ("cursor", 0),
     "cursor/as/schema_drift.jsonl": ("cursor", 1),
     "cursor/as/small.jsonl": ("cursor", 2),
     "cursor/as/subagent/parent.jsonl": ("cursor", 1),

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from hashlib import sha256
 
 from extractord.core.records import Origin, Role, Seen, ToolCall
+from extractord.core.transcripts.fences import fenced
 from extractord.core.transcripts.recorded import absolute
 from extractord.core.transcripts.source import Container, Opened, Source, Surroundings
 from extractord.core.transcripts.speech import Speech
@@ -22,7 +23,6 @@ _COMMAND = 2048
 """Characters of a command line that are looked at."""
 _WROTE = re.compile(r"> (?:Applied edit to|Creating empty file) (.+)")
 _BREAK = "  "
-_FENCE = re.compile(r"\s{0,3}(`{3,}|~{3,})")
 _MODES = re.compile(r"/(?:ask|code|architect|context|chat-mode \w+)\s+(?=\S)")
 """Commands after which a person's words follow; of others none do."""
 
@@ -129,7 +129,7 @@ class AiderReader:
                 before = line
                 continue
             else:
-                found, fence = "answer", _fenced(line, fence)
+                found, fence = "answer", fenced(line, fence)
             if found != kind or (found == "prompt" and not _is_marked(before)):
                 if block:
                     yield kind, block
@@ -155,17 +155,6 @@ class AiderReader:
 
 def _is_marked(line: str) -> bool:
     return line.startswith("#### ") or line == "####"
-
-
-def _fenced(line: str, fence: str) -> str:
-    """Given a line of an answer and the fence that is open before it, return the one open after it."""
-    match = _FENCE.match(line)
-    if match is None:
-        return fence
-    if not fence:
-        return match[1]
-    closes = match[1].startswith(fence) and not line.strip().strip(fence[0])
-    return "" if closes else fence
 
 
 def _runs(lines: list[str]) -> Iterator[tuple[str, list[str]]]:

@@ -107,7 +107,7 @@ def _outcome(block: Block) -> tuple[str, bool]:
     return shown, not (has_failed(shown) if block.is_error is None else block.is_error)
 
 
-def opening(speech: Speech, role: str, text: str, ident: str | None, time: object) -> Entry:
+def opening(speech: Speech, role: str, text: str, ident: str | None = None, time: object = None) -> Entry:
     """An entry for a message: a person's where it is a user's, else the agent's."""
     if role == "user":
         return speech.entry(Role.USER, Origin.HUMAN, text, ident, time)

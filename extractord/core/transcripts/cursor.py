@@ -5,29 +5,20 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any
 
 from msgspec import Struct
 
+from extractord.core.ports import Reader
 from extractord.core.records import Entry, Seen
-from extractord.core.transcripts.blocks import Content, opening, said_in, text_of
+from extractord.core.transcripts.blocks import Content
+from extractord.core.transcripts.cursor_store import ROWS, CursorStoreReader
+from extractord.core.transcripts.cursor_text import CursorTextReader
+from extractord.core.transcripts.cursor_words import said_by
 from extractord.core.transcripts.decoding import decoder
 from extractord.core.transcripts.source import Container, Opened, Source, Surroundings
 from extractord.core.transcripts.speech import Speech
 from extractord.core.transcripts.telling import decoded
 
-_QUERY = re.compile(r"<user_query>\n?(.*?)(?:\n?</user_query>|\Z)", re.DOTALL)
-_WRAPPER_NAMES = """
-    user_info attached_files system_reminder system-reminder git_status project_layout rules user_rules
-    always_applied_workspace_rules agent_requestable_workspace_rules agent_skills agent_transcripts
-    open_and_recently_viewed_files additional_data current_file linter_errors external_links image_files
-    terminal_files_information cursor_commands manually_attached_skills manually_added_selection
-    selected_code code_selection mcp_file_system task_notification system_notification timestamp"""
-_WRAPPERS = re.compile(
-    rf"^<({'|'.join(_WRAPPER_NAMES.split())})\b[^<>]*>(?:.*</\1>|.*)", re.DOTALL | re.MULTILINE
-)
-"""What the editor puts round a person's words, to the last end mark: a file may hold one too."""
-_WORKSPACE = re.compile(r"^Workspace Path: ([^\n]+)$", re.MULTILINE)
 _KNOWN = frozenset({"text", "thinking", "reasoning", "image", "tool_use", "tool_call", "tool-call"})
 _RESULTS = frozenset({"tool_result", "tool-result"})
 
@@ -40,7 +31,6 @@ class _Record(Struct):
     role: str = ""
     type: str = ""
     message: _Message | None = None
-    content: Any = None
 
 
 _DECODER = decoder(_Record)
@@ -77,16 +67,10 @@ class CursorReader:
         return iter(())
 
     def _message(self, role: str, content: Content) -> Iterator[Seen]:
-        text = text_of(content)
-        if role == "user" and (place := _WORKSPACE.search(text)):
-            self._speech.cwd = self._speech.cwd or place[1].strip()
         for block in content if isinstance(content, list) else ():
             if block.type not in _KNOWN and block.type not in _RESULTS:
                 self.unknown[f"block/{block.type[:64]}"] += 1
-        entry = opening(self._speech, role, text, None, None)
-        queries = _QUERY.findall(_WRAPPERS.sub("", text))
-        said = "\n".join(queries) if role == "user" and queries else None
-        for each in said_in(self._speech, role, content, entry, _WRAPPERS, said):
+        for each in said_by(self._speech, role, content):
             self._last = each
             yield each
 
@@ -97,25 +81,58 @@ class CursorReader:
 
 
 def _roots(around: Surroundings) -> tuple[str, ...]:
-    """`.cursor/projects` in the home."""
-    return (f"{around.home}/.cursor/projects",)
+    """`.cursor/projects` and `.cursor/chats` in the home, and what its server keeps on another machine."""
+    places = (".cursor/projects", ".cursor/chats", ".cursor-server/projects")
+    return tuple(f"{around.home}/{place}" for place in places)
 
 
-_BELONGS = re.compile(r"[^/]+/agent-transcripts/(?:[^/]+\.jsonl|[^/]+/(?:subagents/)?[^/]+\.jsonl)")
+_BELONGS = re.compile(
+    r"[^/]+/agent-transcripts/(?:[^/]+\.(?:jsonl|txt)|[^/]+/(?:subagents/)?[^/]+\.(?:jsonl|txt))"
+    r"|[^/]+/[^/]+/store\.db"
+)
 _HEAD = re.compile(rb'\s*\{"role":\s*"(?:user|assistant)",\s*"message":\s*\{"content":')
+_TEXT = re.compile(rb"\s*user:\r?\n\s*<(?:user_query|[a-z_-]+)\b[^\n]*>")
+_TABLES = (b"CREATE TABLE blobs", b"CREATE TABLE meta")
+
+
+def _container(path: str) -> Container:
+    if path.endswith(".db"):
+        return Container.ROWS
+    return Container.DOCUMENT if path.endswith(".txt") else Container.LINES
+
+
+def _claims(path: str, head: bytes) -> bool:
+    """True for lines of role and message, a text that begins with a query, or a store of blobs."""
+    if head.startswith(b"SQLite format 3\0"):
+        return path.endswith("store.db") and all(table in head for table in _TABLES)
+    if path.endswith(".txt"):
+        return _TEXT.match(head.removeprefix(b"\xef\xbb\xbf")) is not None
+    return path.endswith(".jsonl") and _HEAD.match(head) is not None
+
+
+def _reader(opened: Opened) -> Reader:
+    match _container(opened.path):
+        case Container.ROWS:
+            return CursorStoreReader(opened)
+        case Container.DOCUMENT:
+            return CursorTextReader(opened)
+        case Container.LINES:
+            return CursorReader(opened)
 
 
 SOURCE = Source(
     agent="cursor",
     roots=_roots,
     belongs=lambda path: _BELONGS.fullmatch(path) is not None,
-    container=lambda _path: Container.LINES,
-    claims=lambda path, head: path.endswith(".jsonl") and _HEAD.match(head) is not None,
-    reader=CursorReader,
+    container=_container,
+    claims=_claims,
+    reader=_reader,
+    rows=ROWS,
     writes_turn_end=False,
     gaps=(
-        "no times, no results: whether a write was done is not known; `.txt` transcripts, the CLI's "
-        "`store.db` and the editor's `state.vscdb` are not read"
+        "no times; only `store.db` has results, so elsewhere whether a write was done is not known; in a "
+        "`.txt` an answer can look like a prompt; what a compaction put out of `store.db`, and the "
+        "editor's `state.vscdb`, are not read"
     ),
     seen="records name none",
 )

@@ -45,7 +45,8 @@ class Rows:
     """How a database is asked; both statements only read.
 
     `touched` gives (session id, newest update in ms) for sessions updated at or after `:since`.
-    `records` gives the rows of `:session`, in order, each with its columns by name.
+    `records` gives the rows of `:session`, in order, each with its columns by name. `:folder` is the
+    name of the folder that the database is in; a number that only rises will do for a time.
     """
 
     touched: str

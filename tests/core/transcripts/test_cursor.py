@@ -114,14 +114,27 @@ def test_odd_lines_are_counted() -> None:
 
 
 def test_where_it_is_and_what_belongs() -> None:
-    assert SOURCE.roots(Surroundings({}, "/home/dev", "linux")) == ("/home/dev/.cursor/projects",)
+    assert SOURCE.roots(Surroundings({}, "/home/dev", "linux")) == (
+        "/home/dev/.cursor/projects",
+        "/home/dev/.cursor/chats",
+        "/home/dev/.cursor-server/projects",
+    )
     assert SOURCE.belongs("home-dev/agent-transcripts/s1.jsonl")
     assert SOURCE.belongs("home-dev/agent-transcripts/s1/subagents/s2.jsonl")
-    assert not SOURCE.belongs("home-dev/agent-transcripts/s1.txt")
-    assert not SOURCE.belongs("home-dev/terminals/1.jsonl")
+    assert SOURCE.belongs("home-dev/agent-transcripts/s1.txt")
+    assert SOURCE.belongs("0f0f/s1/store.db")
+    assert not SOURCE.belongs("home-dev/terminals/1.txt")
+    assert not SOURCE.belongs("0f0f/s1/other.db")
     assert SOURCE.container(PATH) is Container.LINES
+    assert SOURCE.container("/h/.cursor/projects/p/agent-transcripts/s1.txt") is Container.DOCUMENT
+    assert SOURCE.container("/h/.cursor/chats/0f/s1/store.db") is Container.ROWS
     assert SOURCE.claims(PATH, line(said("user", text("x"))))
     assert not SOURCE.claims(PATH, b'{"role":"user","content":"x"}')
+    assert SOURCE.claims("/t/s1.txt", b"user:\n<user_query>\nx\n</user_query>")
+    assert not SOURCE.claims("/t/s1.txt", b"user: x\n")
+    store = b"SQLite format 3\0 CREATE TABLE blobs (id) CREATE TABLE meta (key)"
+    assert SOURCE.claims("/t/store.db", store)
+    assert not SOURCE.claims("/t/store.db", b"SQLite format 3\0 CREATE TABLE blobs (id)")
 
 
 KEYS = ["role", "message", "content", "type", "text", "name", "input", "id", "tool_use_id"]
