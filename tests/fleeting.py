@@ -54,6 +54,7 @@ FACTS = (
 )
 PARTITIONS = 16
 AGAIN_S = 2.0
+OFTEN = ("persistence true", "autosave_on_changes true", "autosave_interval 1")
 _BACK_S = 1.0
 _BIN_S = 5.0
 
@@ -229,11 +230,15 @@ class Came:
 
 @asynccontextmanager
 async def fleet(
-    folder: Path, desks: int, extractors: int, more: Mapping[str, str], persons: Sequence[str] = ()
+    folder: Path,
+    desks: int,
+    extractors: int,
+    more: Mapping[str, str],
+    persons: Sequence[str] = (),
+    kept: Sequence[str] = OFTEN,
 ) -> AsyncIterator[tuple[Mosquitto, list[Desk], list[Extractor]]]:
-    """A broker with persistence, extractors and workstations, all alive."""
-    often = ["persistence true", "autosave_on_changes true", "autosave_interval 1", "max_queued_messages 0"]
-    broker = Mosquitto(folder / "broker", more=often)
+    """A broker that keeps what it has as `kept` says, extractors and workstations, all alive."""
+    broker = Mosquitto(folder / "broker", more=[*kept, "max_queued_messages 0"])
     names = persons or [f"ann@desk-{number:03d}" for number in range(desks)]
     share = PARTITIONS // extractors
     async with AsyncExitStack() as stack:
@@ -262,10 +267,17 @@ async def fleet(
 
 
 async def under_fire(
-    folder: Path, desks: int, extractors: int, facts: Sequence[str], *, rest_s: float, every_s: float
+    folder: Path,
+    desks: int,
+    extractors: int,
+    facts: Sequence[str],
+    *,
+    rest_s: float,
+    every_s: float,
+    kept: Sequence[str] = OFTEN,
 ) -> Came:
     """Say everything on every workstation while each extractor and the broker are killed in turn."""
-    async with fleet(folder, desks, extractors, {}) as (broker, seats, made):
+    async with fleet(folder, desks, extractors, {}, kept=kept) as (broker, seats, made):
         began, at = time.monotonic(), time.time()
         saying = asyncio.gather(*(desk.say(facts, rest_s) for desk in seats))
         kills: list[tuple[float, str]] = []

@@ -19,3 +19,12 @@ async def test_kills_cost_no_window_double_no_memory_and_change_no_projects_orde
     assert [name for _, name in came.kills] == ["extractor 0", "broker", "extractor 1"]
     assert (came.lost, came.doubled, came.disordered) == ([], [], [])
     assert (came.memories, came.retained) == (24, 24)
+
+
+async def test_a_broker_that_forgets_all_it_acknowledged_costs_time_and_nothing_else(tmp_path: Path) -> None:
+    """Without persistence a kill takes windows, sessions and every retained memory."""
+    came = await under_fire(
+        tmp_path, desks=6, extractors=2, facts=FACTS[:4], rest_s=1.5, every_s=3.0, kept=()
+    )
+    assert (came.lost, came.doubled, came.disordered) == ([], [], [])
+    assert (came.memories, came.retained) == (24, 24)
