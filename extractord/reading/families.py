@@ -87,9 +87,10 @@ def container_of(source: Source, path: str) -> Container:
 def opened(source: Source, path: str) -> Opened:
     """Given a transcript about to be read, return it with what its reader needs from beside it."""
     beside: dict[str, bytes] = {}
+    folder = Path(path).parent
     for name in source.beside:
         try:
-            with Path(f"{path.rpartition('/')[0]}/{name}").open("rb") as file:
+            with folder.joinpath(name.replace("{folder}", folder.name)).open("rb") as file:
                 beside[name] = file.read(_BESIDE_BYTES)
         except OSError:
             continue

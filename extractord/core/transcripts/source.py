@@ -80,7 +80,7 @@ class Source:
     `roots` are the folders to watch, absolute. `belongs` is asked with a path relative to such
     a folder. `claims` is asked with any path and the first 64 KiB of the file where nobody said
     which agent it is. `beside` names files, relative to the transcript's folder, whose contents
-    the reader needs. `container` is asked with the path.
+    the reader needs; `{folder}` in one is that folder's name. `container` is asked with the path.
     """
 
     agent: str

@@ -231,8 +231,8 @@ def test_where_it_is_and_what_belongs() -> None:
     linux = Surroundings({}, "/home/dev", "linux")
     store = "/home/dev/.config/Code/User/globalStorage"
     assert f"{store}/saoudrizwan.claude-dev/tasks" in CLINE.roots(linux)
-    assert CLINE.roots(linux)[-1] == "/home/dev/.cline/data/tasks"
-    assert CLINE.roots(Surroundings({"CLINE_DIR": "/c"}, "/home/dev", "darwin"))[-1] == "/c/data/tasks"
+    assert CLINE.roots(linux)[-2:] == ("/home/dev/.cline/data/tasks", "/home/dev/.cline/data/sessions")
+    assert CLINE.roots(Surroundings({"CLINE_DIR": "/c"}, "/home/dev", "darwin"))[-2] == "/c/data/tasks"
     assert f"{store}/rooveterinaryinc.roo-cline/tasks" in ROO.roots(linux)
     mac = "/Users/dev/Library/Application Support/Code/User/globalStorage"
     assert f"{mac}/kilocode.kilo-code/tasks" in ROO.roots(Surroundings({}, "/Users/dev", "darwin"))
