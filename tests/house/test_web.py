@@ -1,3 +1,4 @@
+import gzip
 import http.client
 import re
 import socket
@@ -176,6 +177,30 @@ def test_a_body_without_bound_is_refused_and_a_long_memory_still_taken(visit: Vi
         ).status
         == 415
     )
+
+
+@pytest.mark.parametrize(
+    ("body", "headers"),
+    [
+        (b"at=x&x=\xff", {}),
+        (b"at=x", {"Content-Type": "application/x-www-form-urlencoded; charset=nonsense"}),
+        (b"at=x", {"Content-Type": "application/x-www-form-urlencoded; charset=zlib_codec"}),
+        (b"at=x", {"Content-Encoding": "gzip"}),
+        (gzip.compress(b"a=" + b"x" * 20_000_000), {"Content-Encoding": "gzip"}),
+    ],
+)
+def test_what_is_no_form_is_refused_and_is_no_fault_of_ours(
+    visit: Visit, body: bytes, headers: dict[str, str]
+) -> None:
+    answer = visit.asks("memory/pin", body=body, headers=headers)
+    assert answer.status in (400, 403), answer.text
+    assert "our fault" not in answer.text
+    assert visit.asks("memories").status == 200
+
+
+def test_a_number_of_thousands_of_digits_is_none(visit: Visit) -> None:
+    for page in ("memories?page=", "runs?limit=", "held?page="):
+        assert visit.asks(page + "9" * 5000).status == 200
 
 
 def test_it_listens_on_the_loopback_interface_alone(visit: Visit) -> None:

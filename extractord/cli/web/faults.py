@@ -13,6 +13,7 @@ from extractord.errors import ConflictError, ExtractordError, UsageError
 
 _OURS = 500
 _TITLES = {
+    400: "Not like this",
     403: "Not let in",
     404: "Not here",
     405: "Not like this",

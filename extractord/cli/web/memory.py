@@ -129,13 +129,6 @@ def _is_text(raw: bytes) -> bool:
     return True
 
 
-def _objection(root: str, path: str, found: Row | None, text: str | None) -> str:
-    """What the law has against a text that is told all the same, since a person wants it."""
-    if found is None or text is None or found[1].withheld or found[1].fault:
-        return ""
-    return objection(root, path, unstamp(text))
-
-
 def _accepted(look: Look, root: str, path: str) -> HeldChange | None:
     """The words that a memory was accepted on, where it was held once."""
     changes = (change for held in look.ledger.versions.held("accepted") for change in held.changes)

@@ -60,7 +60,7 @@ async def serve(site: Site, listener: socket.socket) -> None:
     ended = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, ended.set)
-    runner = web.AppRunner(application(site), access_log=None, shutdown_timeout=1.0)
+    runner = web.AppRunner(application(site), access_log=None, shutdown_timeout=1.0, auto_decompress=False)
     await runner.setup()
     try:
         await web.SockSite(runner, listener).start()
@@ -132,12 +132,21 @@ def _asking(site: Site, asks: Shows) -> Handler:
 def _doing(site: Site, does: Does) -> Handler:
     async def do(request: web.Request) -> web.Response:
         check_kind(request)
-        form = {name: value for name, value in (await request.post()).items() if isinstance(value, str)}
+        form = await _form(request)
         site.entry.check_form(request, form.get("word", ""))
         _require_a_person(site)
         return does(site, Asked({}, form))
 
     return do
+
+
+async def _form(request: web.Request) -> dict[str, str]:
+    """The fields of a form. Raise Refused for bytes that are none."""
+    try:
+        sent = await request.post()
+    except (LookupError, UnicodeError, ValueError) as error:
+        raise Refused(400, "This is no form in UTF-8.", is_guest=True) from error
+    return {name: value for name, value in sent.items() if isinstance(value, str)}
 
 
 def _require_a_person(site: Site) -> None:

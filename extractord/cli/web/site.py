@@ -21,6 +21,9 @@ from extractord.edges.store.roots import Roots
 from extractord.errors import UsageError
 from extractord.storeroom import Storeroom, storeroom, to_stderr
 
+_DIGITS = 18
+"""Of the longest number that is taken for one: Python reads none of thousands."""
+
 
 @dataclass(frozen=True, slots=True)
 class Asked:
@@ -43,7 +46,8 @@ class Asked:
     def number(self, name: str, otherwise: int, most: int) -> int:
         """The value of a field as a number from 1 to `most`; `otherwise` where it is none."""
         value = self.word(name)
-        return max(1, min(int(value), most)) if value.isascii() and value.isdigit() else otherwise
+        is_number = value.isascii() and value.isdigit() and len(value) <= _DIGITS
+        return max(1, min(int(value), most)) if is_number else otherwise
 
 
 @dataclass(slots=True)
