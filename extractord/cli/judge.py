@@ -75,7 +75,7 @@ class Roots:
         """Given a line of `--stdin`, return its answer: an undecodable one is denied."""
         try:
             row = msgspec.json.decode(line, type=Row)
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             return Answer("deny", "malformed", f"This line cannot be read: {error}")
         if (row.command if row.tool == "Bash" else row.file_path) is None:
             wanted = "command" if row.tool == "Bash" else "file_path"

@@ -6,7 +6,7 @@ import hashlib
 import re
 from collections.abc import Iterator, Sequence
 from datetime import timedelta, timezone
-from typing import Annotated
+from typing import Annotated, TypeVar
 from urllib.parse import quote, unquote
 
 import msgspec
@@ -93,7 +93,10 @@ class Roots(Struct, frozen=True, kw_only=True, tag="fleet/roots"):
 class Generation(Struct, frozen=True, kw_only=True, tag="fleet/generation"):
     """How far an extractor had published when it last looked; retained: a broker that forgot says less."""
 
-    number: Annotated[int, Meta(ge=0)]
+    number: Annotated[int, Meta(ge=0, le=2**63 - 1)]
+
+
+Word = TypeVar("Word", bound=Struct)
 
 
 class Refused(Struct, frozen=True):
@@ -157,6 +160,14 @@ def root_in(topic: str, kind: str, person: str) -> tuple[str, str] | None:
     if root != USER_ROOT and not (root.startswith("projects/") and is_slug(root.removeprefix("projects/"))):
         return None
     return root, path
+
+
+def said(payload: bytes, kind: type[Word]) -> Word | None:
+    """Given what the broker brought, return it as what it should be, or None. Never raises."""
+    try:
+        return msgspec.json.decode(payload, type=kind)
+    except (msgspec.MsgspecError, UnicodeError, RecursionError):
+        return None
 
 
 def generation_topic(extractor: str) -> str:

@@ -150,7 +150,7 @@ def _items(text: str) -> Iterator[str]:
 def _strings(text: str) -> Sequence[str]:
     try:
         return [words for words in msgspec.json.decode(text, type=list[str]) if words.strip()]
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
         raise ValueError(f"it is no list of texts in JSON ({error})") from error
 
 

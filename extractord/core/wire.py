@@ -159,3 +159,5 @@ class Frames:
                 raise WireError(f"a frame is not what it ought to be: {where}") from None  # none of its words
             except msgspec.DecodeError as error:
                 raise WireError(f"a frame does not decode: {error}") from None
+            except (UnicodeError, RecursionError) as error:
+                raise WireError(f"a frame does not decode: {type(error).__name__}") from None

@@ -117,7 +117,7 @@ class Tail:
         """Nobody writes any more: return the line without newline at the end, if it is whole JSON."""
         try:
             msgspec.json.decode(self.lines.rest.strip(b"\0"))
-        except (msgspec.DecodeError, UnicodeDecodeError):
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             return None
         return self.lines.take_rest()
 

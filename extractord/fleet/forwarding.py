@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import secrets
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-import msgspec
 from msgspec import structs
 
 from extractord.core import outcomes
@@ -26,6 +24,7 @@ from extractord.core.fleet import (
     id_of,
     pack,
     receipts_topic,
+    said,
     windows_topic,
 )
 from extractord.core.naming import RANDOM_BYTES, ulid
@@ -181,11 +180,12 @@ class Forwarding:
 
     def _receive(self, came: Came) -> None:
         """An extractor has windows, or never will: both are no more than its word about ours."""
-        with contextlib.suppress(msgspec.MsgspecError):
-            receipt = msgspec.json.decode(came.payload, type=Receipt)
-            self._house.ledger.windows.received(receipt.windows)
-            for refused in self._house.ledger.windows.refused(receipt.refused):
-                self._say(f"window {refused} is refused by its extractor: {receipt.refused[refused]}")
+        receipt = said(came.payload, Receipt)
+        if receipt is None:
+            return
+        self._house.ledger.windows.received(receipt.windows)
+        for refused in self._house.ledger.windows.refused(receipt.refused):
+            self._say(f"window {refused} is refused by its extractor: {receipt.refused[refused]}")
 
     async def _send_again(self, line: Line) -> None:
         """What nobody confirmed: a broker may lose what it acknowledged."""

@@ -5,13 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
-import msgspec
-
 from extractord.core.broker import Broker, Calling, Came
 from extractord.core.changeset import INDEX
 from extractord.core.digesting import digest
 from extractord.core.events import Event
-from extractord.core.fleet import PACKET_BYTES, Roots, memory_topic, root_in, roots_topic
+from extractord.core.fleet import PACKET_BYTES, Roots, memory_topic, root_in, roots_topic, said
 from extractord.core.foreign import LAW, objection
 from extractord.core.versions import Current
 from extractord.edges.bus import Line, first_to_end, keep
@@ -98,11 +96,11 @@ class Mirroring:
 
     def _list(self, store: Store, root: str, came: Came) -> None:
         """What a root's list does not name was forgotten while nobody heard."""
-        try:
-            named = frozenset(msgspec.json.decode(came.payload, type=Roots).paths)
-        except msgspec.MsgspecError:
+        listed = said(came.payload, Roots)
+        if listed is None:
             self._tell(came.topic, "not as docs/events.md has it")
             return
+        named = frozenset(listed.paths)
         if root in store.names():
             self._drop(store, root, [row.path for row in store.survey(root) if row.path not in named])
 

@@ -9,7 +9,15 @@ import msgspec
 
 from extractord.core.broker import Came
 from extractord.core.digesting import digest
-from extractord.core.fleet import FLEET, Generation, Roots, generation_topic, memory_topic, roots_topic
+from extractord.core.fleet import (
+    FLEET,
+    Generation,
+    Roots,
+    generation_topic,
+    memory_topic,
+    roots_topic,
+    said,
+)
 from extractord.edges.bus import Line
 from extractord.edges.ledger.fleet import Published
 from extractord.edges.store import Store
@@ -43,11 +51,10 @@ class Publishing:
     async def begin(self) -> int:
         """Find out what the broker still knows; return how many topics have to be said again."""
         try:
-            payload = await asyncio.wait_for(self._word, _HEARD_S)
-            number = msgspec.json.decode(payload, type=Generation).number
-        except (TimeoutError, msgspec.MsgspecError):
-            number = 0
-        return self._published.lost(number)
+            known = said(await asyncio.wait_for(self._word, _HEARD_S), Generation)
+        except TimeoutError:
+            known = None
+        return self._published.lost(known.number if known is not None else 0)
 
     async def publish(self, room: PersonsRoom) -> int:
         """Say what changed of a person's memories; return how many topics that were. Raise BusError."""

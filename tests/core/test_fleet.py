@@ -9,13 +9,17 @@ import pytest
 import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import Struct
 from msgspec.structs import replace
 
 from extractord.core.fleet import (
     PACKED_BYTES,
     UNPACKED_BYTES,
+    Generation,
     Parcel,
+    Receipt,
     Refused,
+    Roots,
     Sending,
     halves,
     id_of,
@@ -25,6 +29,7 @@ from extractord.core.fleet import (
     partition_of,
     root_in,
     roots_topic,
+    said,
     sender_of,
     unpack,
     windows_topic,
@@ -111,6 +116,31 @@ def test_no_message_raises(value: object) -> None:
     except OverflowError:
         return
     assert isinstance(unpack(zstandard.ZstdCompressor().compress(raw)), Refused)
+
+
+@pytest.mark.parametrize("kind", [Receipt, Roots, Generation])
+@pytest.mark.parametrize(
+    "payload",
+    [
+        b"",
+        b"nonsense",
+        b'{"type":"\xff"}',
+        b'{"a":' * 1500,
+        b'{"type":"fleet/roots","paths":["\xff"]}',
+        b'{"type":"fleet/roots","paths":[],"a":' + b"[" * 100_000,
+        b'{"type":"fleet/receipt","a":' + b"[" * 8000,
+        b'{"type":"fleet/generation","number":0,"a":' + b"[" * 8000,
+        b'{"type":"fleet/generation","number":9223372036854775808}',
+    ],
+)
+def test_what_a_broker_brings_is_a_word_of_ours_or_nothing(payload: bytes, kind: type[Struct]) -> None:
+    assert said(payload, kind) is None
+
+
+def test_a_word_of_ours_is_taken_with_what_later_versions_add() -> None:
+    assert said(b'{"type":"fleet/receipt","windows":[],"more":[1]}', Receipt) == Receipt()
+    assert said(b'{"type":"fleet/roots","paths":["a.md"]}', Roots) == Roots(paths=("a.md",))
+    assert said(b'{"type":"fleet/generation","number":7}', Generation) == Generation(number=7)
 
 
 def test_the_topic_says_whose_it_is_and_only_in_that_persons_partition() -> None:

@@ -48,7 +48,7 @@ def test_paragraphs_sections_and_strings_are_facts_too() -> None:
         ("prefers-tabs", "prefers tabs", "prefers tabs"),
         ("no-emoji", "No emoji", "No emoji"),
     ]
-    for wrong in ('{"a": 1}', "[1]", "[", ""):
+    for wrong in ('{"a": 1}', "[1]", "[", "", "[" * 100_000):
         with pytest.raises(ValueError, match="no list of texts"):
             told("strings", wrong)
 

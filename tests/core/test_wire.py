@@ -42,6 +42,19 @@ def test_garbage_is_an_error_of_the_protocol_and_no_other(raw: bytes) -> None:
         list(Frames().feed(raw))
 
 
+NESTED = [
+    b"\x82\xa4type\xa4done\xa1x" + b"\x91" * 100_000 + b"\x90",
+    b"\x82\xa4type\xa5probe\xa1x" + b"\x81\xa1a" * 100_000 + b"\xc0",
+    b"\x82\xa4type\xa5probe\xa9forbidden\xa1\xff",
+]
+
+
+@pytest.mark.parametrize("raw", NESTED)
+def test_what_is_nested_too_deep_or_is_no_text_is_an_error_of_the_protocol(raw: bytes) -> None:
+    with pytest.raises(WireError, match="does not decode"):
+        list(Frames().feed(len(raw).to_bytes(4, "big") + raw))
+
+
 WRONG = [
     ({"type": "done", "conversation": {"ending": "the person said"}}, "`$.conversation.ending`"),
     ({"type": "the person said"}, "`$.type`"),

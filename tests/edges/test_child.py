@@ -79,6 +79,7 @@ LIES = [
     ("words as a fault", "it failed, and would not say how"),
     ("an endless frame", "a frame of 2147483648 bytes is over the limit of 16777216"),
     ("garbage", "a frame does not decode: MessagePack data is malformed: invalid opcode '\\xc1' (byte 0)"),
+    ("a frame without a bottom", "a frame does not decode: RecursionError"),
     ("an empty frame", "a frame does not decode: Input data was truncated"),
     ("half a frame", "it ended without an answer"),
     ("nothing", "it ended without an answer"),

@@ -43,7 +43,8 @@ async def test_a_pass_goes_on_from_any_newline(path: Path) -> None:
 
 
 async def test_a_torn_line_waits_and_is_taken_at_rest_only_if_it_is_json(path: Path) -> None:
-    for torn, taken in ((b'{"n":"to', None), (b'{"n":"told"}', b'{"n":"told"}'), (b"", None)):
+    whole = b'{"n":"told"}'
+    for torn, taken in ((b'{"n":"to', None), (whole, whole), (b"", None), (b"[" * 100_000, None)):
         path.write_bytes(LINES + torn)
         tail = Tail(str(path))
         assert sum([len(lines) async for lines, _ in tail.batches()]) == 200

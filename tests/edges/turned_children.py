@@ -48,6 +48,10 @@ RAW = {
     "an empty frame": b"\0\0\0\0",
     "half a frame": frame(done())[:-3],
     "nothing": b"",
+    "a frame without a bottom": (100_013).to_bytes(4, "big")
+    + b"\x82\xa4type\xa4done\xa1x"
+    + b"\x91" * 100_000
+    + b"\x90",
 }
 
 

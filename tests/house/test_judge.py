@@ -120,6 +120,7 @@ def test_a_line_that_cannot_be_decoded_is_denied_and_the_next_is_answered(ask: A
             b"{",
             b"\xff",
             b"[]",
+            b'{"tool":"Read","file_path":"/x","more":' + b"[" * 100_000,
             b'{"tool":"Fetch","file_path":"/x"}',
             b'{"tool":"Write"}',
             b'{"tool":"Bash","file_path":"/x"}',
@@ -130,7 +131,7 @@ def test_a_line_that_cannot_be_decoded_is_denied_and_the_next_is_answered(ask: A
         ]
     )
     done = ask("--root", str(root), "--stdin", lines=lines)
-    assert answers(done) == [("deny", "malformed")] * 9 + [("allow", "")]
+    assert answers(done) == [("deny", "malformed")] * 10 + [("allow", "")]
 
 
 def test_a_row_may_name_its_own_root(ask: Ask, root: Path, tmp_path: Path) -> None:

@@ -41,7 +41,7 @@ class Register:
         lines += [last] if _is_whole(last) else []
         try:
             return tuple(msgspec.json.decode(line, type=Tombstone) for line in lines if line)
-        except msgspec.MsgspecError as error:
+        except (msgspec.MsgspecError, RecursionError) as error:
             raise StoreError(f"{self._path} is damaged ({error}): mend or move the bad line") from error
 
     def torn(self) -> str:
@@ -82,6 +82,6 @@ def _write(descriptor: int, lines: bytes) -> None:
 def _is_whole(line: bytes) -> bool:
     try:
         msgspec.json.decode(line, type=Tombstone)
-    except msgspec.MsgspecError:
+    except (msgspec.MsgspecError, RecursionError):
         return False
     return True
