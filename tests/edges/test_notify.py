@@ -56,6 +56,7 @@ def test_a_supervisor_that_is_gone_is_no_fault(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("pid", "usec", "seconds"),
     [(str(os.getpid()), "1500000", 1.5), ("", "2000000", 2.0), ("1", "1500000", 0.0), ("", "soon", 0.0)],
+    ids=["of this process", "of any", "of another process", "no number"],
 )
 def test_the_watchdog_is_heeded_where_it_is_ours(tmp_path: Path, pid: str, usec: str, seconds: float) -> None:
     environ = {"NOTIFY_SOCKET": str(tmp_path / "s"), "WATCHDOG_PID": pid, "WATCHDOG_USEC": usec}
