@@ -9,17 +9,18 @@ from typing import Any
 
 from extractord.core.records import Origin, Role, Seen
 from extractord.core.transcripts.blocks import shown_in
-from extractord.core.transcripts.commontools import has_failed, parsed
+from extractord.core.transcripts.commontools import has_failed
 from extractord.core.transcripts.decoding import decoder
+from extractord.core.transcripts.otel_older import messages_in
+from extractord.core.transcripts.otel_values import mapping, milliseconds, objects, plain, text
 from extractord.core.transcripts.recorded import text_key
 from extractord.core.transcripts.source import Container, Opened, Source
 from extractord.core.transcripts.speech import Speech
 from extractord.core.transcripts.telling import decoded
 
-_DEPTH = 8
 _OBJECT = decoder(dict[str, Any])
+_ENDS = ("endTimeUnixNano", "timeUnixNano", "observedTimeUnixNano", "end_time", "timestamp")
 _MESSAGES = ("gen_ai.input.messages", "gen_ai.output.messages")
-_VALUES = ("stringValue", "intValue", "doubleValue", "boolValue")
 
 
 class OtelReader:
@@ -33,6 +34,8 @@ class OtelReader:
         self._name = opened.path.rsplit("/", 1)[-1].partition(".")[0]
         self._speech = Speech("otel-genai", self._name)
         self._times: dict[str, object] = {}
+        self._of: str | None = None
+        self._told = Counter[str]()
 
     def feed(self, record: bytes) -> Iterator[Seen]:
         """Given a line (an export request, a span or an event), yield what it brings."""
@@ -43,7 +46,7 @@ class OtelReader:
         if not spans:
             self.unknown["no span"] += 1
         for resource, span in spans:
-            self.version = _text(resource.get("service.version")) or self.version
+            self.version = text(resource.get("service.version")) or self.version
             yield from self._span(span)
 
     def settle(self) -> Iterator[Seen]:
@@ -51,45 +54,56 @@ class OtelReader:
         return iter(())
 
     def _span(self, span: dict[str, Any]) -> Iterator[Seen]:
-        attributes = _plain(span.get("attributes"))
+        attributes = plain(span.get("attributes"))
         found = attributes if isinstance(attributes, dict) else {}
-        named = _text(found.get("gen_ai.conversation.id")) or _text(span.get("traceId"))
+        trace = text(span.get("traceId")) or text(mapping(span.get("context")).get("trace_id"))
+        named = text(found.get("gen_ai.conversation.id")) or text(found.get("session.id")) or trace
         self.session = named or self._name
         self._speech.session = self.session
-        time = _nanoseconds(span.get("endTimeUnixNano") or span.get("timeUnixNano"))
+        time = milliseconds(next(filter(None, (span.get(key) for key in _ENDS)), None))
         if any(key in found for key in _MESSAGES):
-            yield from self._messages([each for key in _MESSAGES for each in _list(found.get(key))], time)
-        elif _text(found.get("gen_ai.operation.name")) == "execute_tool":
+            whole = [each for key in _MESSAGES for each in objects(found.get(key))]
+            yield from self._messages(whole, time, Counter())
+        elif older := messages_in(span, found):
+            yield from self._messages(older, time, self._counted(span))
+        elif text(found.get("gen_ai.operation.name")) == "execute_tool":
             yield from self._tool(found, time)
 
-    def _messages(self, messages: list[dict[str, Any]], time: object) -> Iterator[Seen]:
+    def _counted(self, span: dict[str, Any]) -> Counter[str]:
+        """What was told of the same span before: its messages may come an event each."""
+        of = text(span.get("spanId")) or text(span.get("span_id"))
+        if of is None or of != self._of or "startTimeUnixNano" in span:
+            self._of, self._told = of, Counter()
+        return self._told
+
+    def _messages(self, messages: list[dict[str, Any]], time: object, told: Counter[str]) -> Iterator[Seen]:
         """A call's whole history and its answer; what was told before is not told again."""
-        speech, told = self._speech, Counter[str]()
+        speech = self._speech
         for message in messages:
-            role = _text(message.get("role")) or ""
-            parts = [part for part in _list(message.get("parts")) if isinstance(part, dict)]
-            text = "\n".join(filter(None, (_said(part) for part in parts)))
+            role = text(message.get("role")) or ""
+            parts = [part for part in objects(message.get("parts")) if isinstance(part, dict)]
+            said = "\n".join(filter(None, (_said(part) for part in parts)))
             calls = [
-                speech.call(_text(part.get("id")) or "", _text(part.get("name")) or "", part.get("arguments"))
+                speech.call(text(part.get("id")) or "", text(part.get("name")) or "", part.get("arguments"))
                 for part in parts
                 if part.get("type") == "tool_call"
             ]
-            words = f"{role}\n{text}\n{' '.join(call.id for call in calls)}"
+            words = f"{role}\n{said}\n{' '.join(call.id for call in calls)}"
             ident = f"{speech.session}/{text_key(words, told[words])}"
             told[words] += 1
             first = self._times.setdefault(ident, time)
             for part in parts:
                 if part.get("type") == "tool_call_response":
                     shown = shown_in(part.get("response", part.get("result")))
-                    call = _text(part.get("id")) or ""
+                    call = text(part.get("id")) or ""
                     at = self._times.setdefault(call, time)
                     yield from speech.result(call, shown, ok=not has_failed(shown), time=at)
             match role:
-                case "user" if text.strip():
-                    yield from speech.prompted(speech.entry(Role.USER, Origin.HUMAN, text, ident, first))
+                case "user" if said.strip():
+                    yield from speech.prompted(speech.entry(Role.USER, Origin.HUMAN, said, ident, first))
                 case "assistant":
                     yield from speech.answered(
-                        speech.entry(Role.ASSISTANT, Origin.SYNTHETIC, text, ident, first), calls
+                        speech.entry(Role.ASSISTANT, Origin.SYNTHETIC, said, ident, first), calls
                     )
                 case "user" | "tool" | "system" | "developer":
                     continue
@@ -97,7 +111,7 @@ class OtelReader:
                     self.unknown[f"message/{other[:64]}"] += 1
 
     def _tool(self, found: dict[str, Any], time: object) -> Iterator[Seen]:
-        call, name = _text(found.get("gen_ai.tool.call.id")), _text(found.get("gen_ai.tool.name")) or ""
+        call, name = text(found.get("gen_ai.tool.call.id")), text(found.get("gen_ai.tool.name")) or ""
         if call is None:
             return
         asked = self._speech.call(call, name, found.get("gen_ai.tool.call.arguments"))
@@ -112,60 +126,25 @@ class OtelReader:
 def _spans(line: dict[str, Any]) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
     """Every span and log record in a line, with the attributes of what sent it."""
     if "attributes" in line:
-        yield _dict(_plain(_dict(line.get("resource")).get("attributes"))), line
+        yield mapping(plain(mapping(line.get("resource")).get("attributes"))), line
     for outer, middle, inner in (
         ("resourceSpans", "scopeSpans", "spans"),
         ("resourceLogs", "scopeLogs", "logRecords"),
     ):
-        for sender in _list(line.get(outer)):
-            resource = _dict(_plain(_dict(_dict(sender).get("resource")).get("attributes")))
-            for scope in _list(_dict(sender).get(middle)):
-                for span in _list(_dict(scope).get(inner)):
-                    yield resource, _dict(span)
-
-
-def _plain(value: object, depth: int = _DEPTH) -> Any:
-    """Given attributes or a value in OTLP's form, or plain already, return them plain."""
-    if depth == 0:
-        return None
-    match value:
-        case [{"key": str()}, *_]:
-            pairs = ((each.get("key"), each.get("value")) for each in value if isinstance(each, dict))
-            return {key: _plain(inner, depth - 1) for key, inner in pairs if isinstance(key, str)}
-        case {"arrayValue": {"values": list() as values}}:
-            return [_plain(each, depth - 1) for each in values]
-        case {"kvlistValue": {"values": list() as values}}:
-            return _plain(values, depth - 1) if values else {}
-        case dict() if len(value) == 1 and next(iter(value)) in _VALUES:
-            return next(iter(value.values()))
-        case _:
-            return value
+        for sender in objects(line.get(outer)):
+            resource = mapping(plain(mapping(mapping(sender).get("resource")).get("attributes")))
+            for scope in objects(mapping(sender).get(middle)):
+                for span in objects(mapping(scope).get(inner)):
+                    yield resource, mapping(span)
 
 
 def _said(part: dict[str, Any]) -> str | None:
-    return _text(part.get("content")) if part.get("type") == "text" else None
+    return text(part.get("content")) if part.get("type") == "text" else None
 
 
-def _list(value: object) -> list[Any]:
-    """A list, or JSON text of one, else nothing."""
-    found = parsed(value) if isinstance(value, str) else value
-    return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
-
-
-def _dict(value: object) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
-
-
-def _text(value: object) -> str | None:
-    return value if isinstance(value, str) and value else None
-
-
-def _nanoseconds(value: object) -> object:
-    number = int(value) if isinstance(value, str) and re.fullmatch(r"\d{1,19}", value, re.ASCII) else value
-    return number // 1_000_000 if isinstance(number, int) and number > 0 else None
-
-
-_HEAD = re.compile(rb'\s*\{"resource(?:Spans|Logs)":|\s*\{[^\n]*?"gen_ai\.[a-z_.]+":')
+_HEAD = re.compile(
+    rb'\s*\{"resource(?:Spans|Logs)":|\s*\{[^\n]*?"(?:gen_ai\.[a-z0-9_.]+":|event.?[nN]ame":\s*"gen_ai\.)'
+)
 
 
 SOURCE = Source(
@@ -177,8 +156,8 @@ SOURCE = Source(
     reader=OtelReader,
     writes_turn_end=False,
     gaps=(
-        "exporters leave contents out unless told to record them; events of conventions up to 1.36 "
-        "are not read"
+        "exporters leave contents out unless told to record them; without a conversation's id each trace is "
+        "a session of its own"
     ),
     seen="Visual Studio Copilot 18.6",
 )
