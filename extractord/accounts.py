@@ -49,24 +49,16 @@ class Accounts:
         return row
 
     def reaped(self, now: datetime) -> bool:
-        """Release what runs held whose process ended, and close their rows; True if there were any."""
+        """Release what runs held whose process ended, and close their rows; True if there were any.
+
+        One that was committed, and whose process ended before it could say so, is what the commit says.
+        """
         gone = self.ledger.ranges.reap(now)
         for run in gone:
             row = self.ledger.runs.one(run)
             if row is not None and row.ended_at is None:
-                requests, usage = self.ledger.runs.usage(run)
-                self.ledger.runs.finish(
-                    replace(
-                        row,
-                        ended_at=now,
-                        outcome=Outcome.ABORTED,
-                        reason="its process ended",
-                        requests=requests,
-                        prompt_tokens=usage.prompt_tokens,
-                        completion_tokens=usage.completion_tokens,
-                        dollars=usage.dollars,
-                    )
-                )
+                row = self.ledger.standing.as_left(row)
+                self.ledger.runs.finish(replace(row, ended_at=row.ended_at or now))
         return bool(gone)
 
     def to_retry(self) -> Iterator[tuple[Window, Brief]]:

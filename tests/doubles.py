@@ -149,6 +149,11 @@ class MemoryRanges:
     def holds(self, run: str, owner: Owner) -> bool:
         return self.owners.get(run) == owner
 
+    def close_run(self, run: str, reason: str, now: datetime) -> None:  # noqa: ARG002
+        for key, before in self.rows.items():
+            if before.run == run and before.state == "claimed":
+                self.rows[key] = structs.replace(before, state="closed", reason=reason)
+
     def finish(self, run: str, reason: str, now: datetime) -> None:  # noqa: ARG002
         self._give_back(run, state="closed", reason=reason)
 

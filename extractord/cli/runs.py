@@ -26,7 +26,7 @@ def print_list(
 ) -> None:
     """List the newest runs."""
     with Ledger.open(load_settings().state_dir, readonly=True) as ledger:
-        rows = ledger.runs.recent(limit)
+        rows = tuple(map(ledger.standing.as_left, ledger.runs.recent(limit)))
     if json:
         for row in rows:
             print(msgspec.json.encode(as_json(row)).decode())
@@ -40,7 +40,7 @@ def print_list(
 def show(run: Run, *, json: Json = False) -> None:
     """Show one run: what it changed, what it cost, what was refused."""
     with Ledger.open(load_settings().state_dir, readonly=True) as ledger:
-        row = find(ledger, run)
+        row = ledger.standing.as_left(find(ledger, run))
         refused = [note for note in ledger.audit.about(row.run) if note.kind == "refused"]
         requests = ledger.runs.requests(row.run)
     spent = [{"at": one.at, **msgspec.structs.asdict(one.usage), "fault": one.fault} for one in requests]

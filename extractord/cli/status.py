@@ -67,7 +67,7 @@ def look(state_dir: Path, limits: Limits, now: datetime) -> Status:
         spend = judge_spend(limits, today, Spent(), now)
         return Status(
             daemon=daemon_of(state_dir),
-            last=next(iter(ledger.runs.recent(1)), None),
+            last=next(map(ledger.standing.as_left, ledger.runs.recent(1)), None),
             today=today,
             on=ledger.runs.spent_on(midnight),
             warning="" if isinstance(spend, Go) else spend.reason,
@@ -115,7 +115,7 @@ def lines(found: Status, limits: Limits, now: datetime) -> Iterator[tuple[str, s
             yield "daemon", "starting"
         case Daemon(pid=pid):
             yield "daemon", f"running, process {pid}"
-    yield "last run", _run(found.last, found.running, now) if found.last else "nothing yet"
+    yield "last run", _run(found.last, now) if found.last else "nothing yet"
     today = found.today
     requests = f"{today.requests:,} of {_limit(limits.day_requests)} requests"
     tokens = f"{today.tokens:,} of {_limit(limits.day_tokens)} tokens"
@@ -160,9 +160,7 @@ def _listed(label: str, lines: list[str], most: int = 5) -> Iterator[tuple[str, 
         yield "", f"and {len(lines) - most} more: see `--json`"
 
 
-def _run(row: RunRow, running: tuple[str, ...], now: datetime) -> str:
-    if row.outcome == "running" and row.run not in running:
-        return f"lost with its process, begun {ago(row.started_at, now)}: {row.run}"
+def _run(row: RunRow, now: datetime) -> str:
     changed = "".join(
         f", {len(paths)} {word}"
         for word, paths in (("written", row.written), ("removed", row.removed), ("held", row.held))

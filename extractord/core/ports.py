@@ -282,8 +282,12 @@ class Ranges(Protocol):
         """True if the run's claim is still its owner's; asked inside the commit."""
         ...
 
+    def close_run(self, run: str, reason: str, now: datetime) -> None:
+        """Close what the run claimed; the claim stays until the run's own row is closed: `finish`."""
+        ...
+
     def finish(self, run: str, reason: str, now: datetime) -> None:
-        """Close what the run claimed."""
+        """Close what the run claimed, and let the claim go."""
         ...
 
     def release(self, run: str, *, attempted: bool, retry_at: datetime | None, reason: str = "") -> None:
@@ -705,6 +709,14 @@ class Retention(Protocol):
         ...
 
 
+class Standing(Protocol):
+    """How things stand."""
+
+    def as_left(self, row: RunRow) -> RunRow:
+        """Given a run's row, return it as it is, or as a process that is gone left it."""
+        ...
+
+
 class Ledger(Protocol):
     """The database with everything that is not a memory."""
 
@@ -721,6 +733,11 @@ class Ledger(Protocol):
     @property
     def audit(self) -> Audit:
         """What was asked and answered."""
+        ...
+
+    @property
+    def standing(self) -> Standing:
+        """How things stand."""
         ...
 
     @property

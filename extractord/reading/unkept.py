@@ -63,6 +63,9 @@ class Unkept:
         """As the ledger has it."""
         return self._ranges.holds(run, owner)
 
+    def close_run(self, run: str, reason: str, now: datetime) -> None:
+        """Not kept."""
+
     def finish(self, run: str, reason: str, now: datetime) -> None:
         """Not kept."""
 

@@ -262,6 +262,7 @@ def test_the_audit_has_the_commit_and_no_word_of_it(house: House) -> None:
     assert (row.kind, row.subject) == ("commit", "run-1")
     assert row.detail == {
         "confinement": "landlock7+seccomp",
+        "held": [],
         "outcome": "saved",
         "removed": [],
         "written": ["/memory/project/deploys.md"],

@@ -176,7 +176,7 @@ def test_a_run_that_went_with_its_process_is_not_called_running(state: Path) -> 
                 started_at=NOW - timedelta(hours=1, minutes=30),
             )
         )
-    assert "last run     lost with its process, begun 1 hour ago: 01EE" in ask(state, "status").stdout
+    assert "last run     aborted (its process ended), 1 hour ago: 01EE" in ask(state, "status").stdout
 
 
 def test_a_run_is_told_in_one_shape(state: Path) -> None:

@@ -50,9 +50,11 @@ def daemon(patient: Patient) -> Iterator[Finding]:
 def runs(patient: Patient) -> Iterator[Finding]:
     """How the last run ended, and what waits or was given up."""
     ledger = patient.ledger
-    last = next(iter(ledger.runs.recent(1)), None)
+    last = next(map(ledger.standing.as_left, ledger.runs.recent(1)), None)
     if last is None:
         yield ok("no run yet")
+    elif last.outcome == "running":
+        yield ok(f"a run is under way, begun {ago(last.started_at, patient.now)}")
     else:
         when = ago(last.ended_at or last.started_at, patient.now)
         reason = f": {last.reason}" if last.reason else ""

@@ -32,22 +32,20 @@ class Made:
 def runs(site: Site, asked: Asked, look: Look) -> web.Response:
     """The newest runs."""
     limit = asked.number("limit", _FIRST_ROWS, _MOST_ROWS)
-    rows = look.ledger.runs.recent(limit)
-    running = look.ledger.standing.running()
+    rows = tuple(map(look.ledger.standing.as_left, look.ledger.runs.recent(limit)))
     more = min(limit * 4, _MOST_ROWS) if len(rows) == limit and limit < _MOST_ROWS else 0
-    return site.page("runs", "Runs", look, rows=rows, running=running, more=more, done=asked.word("done"))
+    return site.page("runs", "Runs", look, rows=rows, more=more, done=asked.word("done"))
 
 
 def run(site: Site, asked: Asked, look: Look) -> web.Response:
     """One run: what came of it, what it cost, what was refused."""
-    row = find(look.ledger, asked.required("run"))
+    row = look.ledger.standing.as_left(find(look.ledger, asked.required("run")))
     return site.page(
         "run",
         f"Run {row.run}",
         look,
         row=row,
         is_parked=row.outcome == Outcome.PARKED,
-        is_lost=row.outcome == "running" and row.run not in look.ledger.standing.running(),
         made=list(_made(look, row.run)),
         refused=[refusal(note) for note in look.ledger.audit.about(row.run) if note.kind == "refused"],
         done=asked.word("done"),

@@ -188,14 +188,18 @@ class Ranges:
         )
         return found.fetchone() is not None
 
+    def close_run(self, run: str, reason: str, now: datetime) -> None:
+        """Close what the run claimed; the claim stays until the run's own row is closed: `finish`."""
+        self._connection.execute(
+            """UPDATE ranges SET state = 'closed', reason = ?, at = ?, lost = 0
+               WHERE run = ? AND state = 'claimed'""",
+            (reason, to_ms(now), run),
+        )
+
     def finish(self, run: str, reason: str, now: datetime) -> None:
-        """Close what the run claimed."""
+        """Close what the run claimed, and let the claim go."""
         with transaction(self._connection):
-            self._connection.execute(
-                """UPDATE ranges SET state = 'closed', reason = ?, at = ?, lost = 0
-                   WHERE run = ? AND state = 'claimed'""",
-                (reason, to_ms(now), run),
-            )
+            self.close_run(run, reason, now)
             self._connection.execute("DELETE FROM claims WHERE run = ?", (run,))
 
     def release(self, run: str, *, attempted: bool, retry_at: datetime | None, reason: str = "") -> None:

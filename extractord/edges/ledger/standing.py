@@ -7,12 +7,16 @@ import sqlite3
 from collections.abc import Callable
 from datetime import datetime
 
+import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from extractord.core.ports import Owner, RunRow
+from extractord.core.records import Outcome
+from extractord.edges.ledger.audit import Audit
 from extractord.edges.ledger.connection import border, from_ms
 from extractord.edges.ledger.ranges import claims
-from extractord.edges.ledger.runs import run_row
+from extractord.edges.ledger.runs import Runs, run_row
 
 
 class Waiting(Struct, frozen=True, kw_only=True):
@@ -24,6 +28,15 @@ class Waiting(Struct, frozen=True, kw_only=True):
     attempts: int
     reason: str
     retry_at: datetime | None
+
+
+class _Commit(Struct, frozen=True, kw_only=True):
+    """What the audit says of a run's commit."""
+
+    outcome: Outcome
+    written: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    held: tuple[str, ...] = ()
 
 
 @border
@@ -56,6 +69,41 @@ class Standing:
     def running(self) -> tuple[str, ...]:
         """The runs that hold a claim and whose owner lives."""
         return tuple(run for run, owner in claims(self._connection) if self._lives(owner))
+
+    def as_left(self, row: RunRow) -> RunRow:
+        """Given a run's row, return it as it is, or as a process that is gone left it.
+
+        What was committed is what the commit says, even if nobody lived to close the row; else the
+        run is aborted, and nobody knows when.
+        """
+        if row.ended_at is not None or row.run in self.running():
+            return row
+        requests, usage = Runs(self._connection).usage(row.run)
+        row = replace(
+            row,
+            outcome=Outcome.ABORTED,
+            reason="its process ended",
+            requests=requests,
+            prompt_tokens=usage.prompt_tokens,
+            completion_tokens=usage.completion_tokens,
+            dollars=usage.dollars,
+        )
+        notes = Audit(self._connection).about(row.run)
+        note = next((note for note in notes if note.kind == "commit"), None)
+        if note is None:
+            return row
+        commit = msgspec.convert(note.detail, _Commit)
+        return replace(
+            row,
+            ended_at=note.at,
+            outcome=commit.outcome,
+            reason="",
+            written=commit.written,
+            removed=commit.removed,
+            held=commit.held,
+            denied=sum(note.kind == "refused" for note in notes) - len(commit.held),
+            ms=int((note.at - row.started_at).total_seconds() * 1000),
+        )
 
     def waiting(self) -> tuple[Waiting, ...]:
         """What is to be tried again, by session, the next one first."""

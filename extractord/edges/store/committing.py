@@ -91,13 +91,14 @@ class Committing:
             ledger.audit.allowed(context.run, map(_request, allowed), context.confinement, now)
             outcome = _outcome(allowed, kept)
             detail = {
+                "held": _places(kept),
                 "confinement": context.confinement,
                 "outcome": outcome,
                 "written": _paths(allowed, there=True),
                 "removed": _paths(allowed, there=False),
             }
             ledger.audit.note("commit", context.run, detail, now)
-            ledger.ranges.finish(context.run, outcome, now)
+            ledger.ranges.close_run(context.run, outcome, now)
 
         if placements:
             self.placing.carry_out(context.run, placements, now, also)
@@ -109,7 +110,7 @@ class Committing:
             outcome=_outcome(allowed, kept),
             written=_paths(allowed, there=True),
             removed=_paths(allowed, there=False),
-            held=tuple(virtual_path(one.root, one.change.path) for one in kept),
+            held=_places(kept),
             refusals=tuple(refused),
             warnings=warnings,
         )
@@ -179,9 +180,11 @@ def _outcome(allowed: Sequence[Weighed], held: Sequence[Weighed]) -> Outcome:
 
 
 def _paths(allowed: Iterable[Weighed], *, there: bool) -> tuple[str, ...]:
-    return tuple(
-        virtual_path(one.root, one.change.path) for one in allowed if (one.change.text is not None) is there
-    )
+    return _places(one for one in allowed if (one.change.text is not None) is there)
+
+
+def _places(weighed: Iterable[Weighed]) -> tuple[str, ...]:
+    return tuple(virtual_path(one.root, one.change.path) for one in weighed)
 
 
 def _refusal(one: Weighed, rule: str = "") -> Refusal:
