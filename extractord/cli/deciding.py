@@ -76,13 +76,6 @@ def reject(store: Store, each: Waits, by: str) -> tuple[str, ...]:
     return (f"{root}/{row.path}",)
 
 
-def why(rule: str, reason: str = "") -> str:
-    """Given the rule that holds something and its reason, return both in words."""
-    if not rule:
-        return "waits with what it belongs to: accepted or rejected as one"
-    return f"{rule}: {reason}" if reason else f"it is on the disk, but no agent is told of it: {rule}"
-
-
 def as_json(each: Waits) -> dict[str, object]:
     """Given what waits, return it as `review list --json` has it."""
     if not isinstance(each, Held):

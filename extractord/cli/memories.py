@@ -137,7 +137,7 @@ def _cells(memory: Row) -> Iterable[str]:
     root, row = memory
     says = f"cannot be read: {row.fault}" if row.fault else row.description or row.title
     if row.withheld:
-        says = f"withheld ({row.withheld}): {says}"
+        says = f"withheld until you review it: {says}"
     trust = row.trust.word if row.trust is not None else ""
     trust += ", foreign" if row.foreign else ""
     return f"{root}/{row.path}", row.type, trust + (", pinned" if row.pinned else ""), says

@@ -1,4 +1,4 @@
-"""Charts as SVG text that stands in a page as it is: no script, no link, nothing loaded."""
+"""Charts as SVG text that takes on the ink of the page around it: no script, no link, nothing loaded."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from pygal.style import Style
 Series = Mapping[str, Sequence[float | None]]
 """Values by the name of their series, one for each label; None where there is none."""
 
-_COLOURS = ("#2f6fb0", "#d1722b", "#3b8c5a", "#a8457a", "#7a6a2f", "#5b5b8f")
+_COLOURS = ("#4086cc", "#d1722b", "#3f9a65", "#b9578d", "#94823a", "#7878b5")
+"""Seen on white as on black."""
+_INK, _GUIDE = "currentColor", "rgba(128,128,128,.28)"
 _SCRIPT = re.compile(r"<script\b.*?</script>|<!--.*?-->|\sxmlns:xlink=\"[^\"]*\"", re.DOTALL)
 _SIZE = (900, 380)
 _LONG_LABEL, _MANY_LABELS = 12, 6
@@ -97,11 +99,14 @@ def _style() -> Style:
     return Style(
         background="transparent",
         plot_background="transparent",
-        foreground="#444",
-        foreground_strong="#222",
-        foreground_subtle="#bbb",
-        guide_stroke_color="#ddd",
-        major_guide_stroke_color="#ccc",
+        foreground=_INK,
+        foreground_strong=_INK,
+        foreground_subtle=_GUIDE,
+        guide_stroke_color=_GUIDE,
+        guide_stroke_dasharray="none",
+        major_guide_stroke_color=_GUIDE,
+        major_guide_stroke_dasharray="none",
+        opacity=".85",
         colors=_COLOURS,
         font_family="system-ui, sans-serif",
         title_font_size=18,

@@ -12,10 +12,11 @@ from cyclopts import App, Parameter
 
 from extractord.cli.attended import decider, unattended
 from extractord.cli.choosing import rows_of
-from extractord.cli.deciding import Waits, as_json, change_as_json, drafts, one_of, waiting, why
+from extractord.cli.deciding import Waits, as_json, change_as_json, drafts, one_of, waiting
 from extractord.cli.deciding import accept as accept_it
 from extractord.cli.deciding import reject as reject_it
 from extractord.cli.looking import looked_at
+from extractord.cli.reasons import why, why_withheld
 from extractord.cli.writing import diff, edited, key, printable
 from extractord.config import load_settings
 from extractord.core.memory import utc
@@ -143,7 +144,7 @@ def _reject(store: Store, each: Waits) -> None:
 def _summary(each: Waits) -> Iterator[str]:
     if not isinstance(each, Held):
         yield f"{printable('/'.join((each[0], each[1].path)))}"
-        yield f"      {printable(why(each[1].withheld))}"
+        yield f"      {printable(why_withheld(each[1].withheld))}"
         return
     for change in each.changes:
         does = "remove " if change.text is None else ""
@@ -155,7 +156,7 @@ def _told(roots: Roots, names: Collection[str], each: Waits) -> Iterator[str]:
     if not isinstance(each, Held):
         root, row = each
         yield printable(f"{root}/{row.path}")
-        yield f"  why    {printable(why(row.withheld))}"
+        yield f"  why    {printable(why_withheld(row.withheld))}"
         yield from (f"  {line}" for line in diff(None, roots.text(root, row.path), f"{root}/{row.path}"))
         return
     for standing in standings(roots, names, each):

@@ -40,6 +40,8 @@ def search(
     ----------
     words
         What to look for.
+    more
+        More words; a memory with all of them comes first.
     project
         A directory of the project; by default the current one.
     scope
@@ -59,7 +61,7 @@ def search(
         for row in _rows(findings):
             print(msgspec.json.encode(row).decode())
     else:
-        for line in _lines(findings):
+        for line in _lines(findings, scope):
             print(line)
 
 
@@ -81,9 +83,11 @@ def _rows(findings: Findings) -> Iterator[dict[str, object]]:
     }
 
 
-def _lines(findings: Findings) -> Iterator[str]:
+def _lines(findings: Findings, scope: Scope) -> Iterator[str]:
     if not findings.found:
         yield f"no memory has any of: {', '.join(map(printable, findings.terms))}"
+        elsewhere = "" if scope == "all" else "; --scope all looks in every project"
+        yield f"searched: {findings.searched:,}{elsewhere}"
     for one in findings.found:
         yield from _told(one, len(findings.terms))
     if findings.left_out:

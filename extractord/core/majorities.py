@@ -9,7 +9,7 @@ from extractord.core.attribution import WindowWords
 from extractord.policy.requests import Trust
 
 Opinion = tuple[Trust, str]
-"""A trust and, where it is below `stated`, what to do about it."""
+"""A trust and, where it is below `stated`, what is wrong, a colon, and what to do about it."""
 Whose = Callable[[str], Trust | None]
 """The best trust at which a stem occurs; None where it occurs nowhere."""
 

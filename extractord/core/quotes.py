@@ -54,6 +54,7 @@ class Citation:
 
     trust: Trust
     reason: str
+    """What is wrong, a colon, and what to do about it."""
     quotes: tuple[tuple[Heard, str], ...] = ()
     """Each verified quote with its entry; empty where one was not verified."""
 
@@ -108,18 +109,18 @@ def _trust_of(heard: Heard, quote: str) -> Trust | None:
 def _not_found(heard: Heard, quote: str) -> str:
     label = heard.shown.label
     if count_words(quote) < LEAST_WORDS:
-        return f"The quote of {label} is too short: give {LEAST_WORDS} words in a row, or the whole entry."
-    return f"The quote is not in {label} word for word: copy a stretch of it that crosses no mark."
+        return f"Its quote is too short: give {LEAST_WORDS} words of {label} in a row, or the whole entry."
+    return f"Its quote does not stand there word for word: copy a stretch of {label} that crosses no mark."
 
 
 def _whose(heard: Heard, trust: Trust) -> str:
     label = heard.shown.label
     match trust:
         case Trust.UNTRUSTED:
-            return (
-                f"What {label} says there is a tool's, a page's or a paste's: quote the person's own words."
-            )
+            return f"Its quote is a tool's, a page's or a paste's: quote the person's own words, not {label}."
         case Trust.INFERRED:
-            return f"{label} is not the person's own words: quote the person, if the person said it."
+            return (
+                f"Its quote is the agent's or a program's: quote the person where they say it, not {label}."
+            )
         case Trust.STATED | Trust.CONFIRMED:
             return ""

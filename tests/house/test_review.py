@@ -58,7 +58,7 @@ def test_what_is_held_is_listed_and_shown_with_its_words_and_why(person: Person)
     assert (change["quotes"], change["source"], change["name"]) == ([WORDS], "codex s1 id-e1", "deploys")
     screen = person.types("review", "show", "1").stdout
     assert f"  quote  {WORDS}\n" in screen
-    assert "  why    untrusted: " in screen
+    assert "  why    Nothing shows that you or the agent said this: its quote is a tool's, " in screen
     assert f"  +description: {WORDS}\n" in screen
     assert not (person.memory / PLACE).exists()
 

@@ -10,7 +10,8 @@ from aiohttp import web
 from msgspec import structs
 
 from extractord.cli.choosing import rows_of
-from extractord.cli.deciding import Waits, accept, drafts, id_of, one_of, reject, waiting, why
+from extractord.cli.deciding import Waits, accept, drafts, id_of, one_of, reject, waiting
+from extractord.cli.reasons import why, why_withheld
 from extractord.cli.web.faults import status_of
 from extractord.cli.web.site import Asked, Does, Look, Shows, Site
 from extractord.cli.web.wording import diff_rows
@@ -162,7 +163,7 @@ def _parts(look: Look, each: Waits) -> Iterator[Part]:
             root=root,
             path=row.path,
             verb="There",
-            why=why(row.withheld),
+            why=why_withheld(row.withheld),
             trust=row.trust.word if row.trust is not None else "",
             source="",
             said_at=None,

@@ -21,6 +21,8 @@ TIMED_RUNS = 60
 _LABELLED = 6
 """Of so many runs one is labelled."""
 _HALF, _WIDE = (560, 300), (1140, 300)
+_INK = "svg{color:#5a626c}@media(prefers-color-scheme:dark){svg{color:#a2aab4}}"
+"""`--soft` of the pages: a picture does not inherit it."""
 _STYLE = re.compile(r"<style[^>]*>(.*?)</style>", re.DOTALL)
 
 
@@ -109,7 +111,8 @@ def _labels(days: Sequence[Day]) -> list[str]:
 
 
 def _picture(svg: str) -> web.Response:
-    """The chart, which may style itself, by the hash of its own style, and do nothing else."""
+    """The chart in the page's ink, which may style itself, by the hashes of its styles, and nothing else."""
+    svg = svg.replace("<defs>", f"<defs><style>{_INK}</style>", 1)
     hashes = " ".join(
         f"'sha256-{base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()}'"
         for style in _STYLE.findall(svg)

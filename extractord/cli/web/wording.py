@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from extractord.cli.reasons import why_withheld
 from extractord.cli.status import ago
 from extractord.cli.web.entering import Entry
 from extractord.cli.writing import diff, printable
@@ -50,7 +51,7 @@ def templates(entry: Entry) -> Environment:
     made.globals["link"] = lambda page, /, **query: link(entry, page, **query)
     made.globals["word"] = entry.word
     made.globals["done_words"] = DONE
-    for word in (ago, shown, when, called, placed, duration, written_at):
+    for word in (ago, shown, when, called, placed, duration, written_at, why_withheld):
         made.filters[word.__name__] = word
     return made
 

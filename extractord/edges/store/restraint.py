@@ -52,7 +52,9 @@ class Sayings:
             return Deny("duplicate", f"{other} says this already. Edit it where it lacks something.")
         other = other or _nearest(memory.name, self._names, NEAR_NAME)
         if other is not None:
-            return Hold("duplicate", f"{other} is nearly equal: edit it instead. A person will look at it.")
+            return Hold(
+                "duplicate", f"{other} is nearly equal. A person will look at it; edit that one instead."
+            )
         self._names[path], self._descriptions[path] = memory.name, memory.description
         return Allow()
 
