@@ -58,7 +58,7 @@ PROMPTS_TYPED = {
     "cline/derived/roo-xml/tasks/0198aaaa-bbbb-7ccc-8ddd-eeeeeeeeeeee/ui_messages.json": ("roo", 2),
     "cline/engram/tasks/1770000000000/ui_messages.json": ("cline", 2),
     "codex/om/codex-transcript.jsonl": (None, 0),
-    "copilot/vct/legacy-history-session-state.json": (None, 0),
+    "copilot/vct/legacy-history-session-state.json": ("copilot-cli", 1),
     "crush/derived/crush.db": ("crush", 1),
     "cursor/as-tests/subagent-session.jsonl": ("cursor", 1),
     "cursor/as-tests/test-session.jsonl": ("cursor", 2),

@@ -12,6 +12,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from extractord.core.records import Entry, Origin, Role, Seen, ToolCall
+from extractord.core.transcripts.copilot_history import CopilotHistoryReader
 from extractord.core.transcripts.decoding import decoder
 from extractord.core.transcripts.recorded import instant, shortened
 from extractord.core.transcripts.source import Container, Opened, Source, Surroundings
@@ -212,26 +213,35 @@ def _object(text: str) -> object:
 
 
 def _roots(around: Surroundings) -> tuple[str, ...]:
-    """`session-state` in `COPILOT_HOME`, else in `~/.copilot`."""
-    return (f"{around.env.get('COPILOT_HOME') or around.home + '/.copilot'}/session-state",)
+    """`session-state` in `COPILOT_HOME`, else in `~/.copilot`, and what stood there before."""
+    home = around.env.get("COPILOT_HOME") or around.home + "/.copilot"
+    return (f"{home}/session-state", f"{home}/history-session-state")
 
 
-_BELONGS = re.compile(r"[^/]+/events\.jsonl|[^/]+\.jsonl")
+_BELONGS = re.compile(r"[^/]+/events\.jsonl|[^/]+\.jsonl|session_[^/]+\.json")
+_HISTORY = re.compile(rb'\s*\{\s*"sessionId":\s*"[^"]*",\s*"startTime":\s*"[^"]*",\s*"chatMessages":')
 
 
-def _claims(_path: str, head: bytes) -> bool:
-    """True if the first line is this agent's."""
-    first = head.lstrip(b"\xef\xbb\xbf \r\n").partition(b"\n")[0]
+def _claims(path: str, head: bytes) -> bool:
+    """True if the first line, or the document's beginning, is this agent's."""
+    begun = head.lstrip(b"\xef\xbb\xbf \r\n")
+    if path.endswith(".json"):
+        return _HISTORY.match(begun) is not None
+    first = begun.partition(b"\n")[0]
     return b'"session.start"' in first and b'"copilotVersion"' in first
+
+
+def _is_history(path: str) -> bool:
+    return path.endswith(".json")
 
 
 SOURCE = Source(
     agent="copilot-cli",
     roots=_roots,
     belongs=lambda path: _BELONGS.fullmatch(path) is not None,
-    container=lambda _path: Container.LINES,
+    container=lambda path: Container.DOCUMENT if _is_history(path) else Container.LINES,
     claims=_claims,
-    reader=CopilotReader,
-    gaps="the `history-session-state` of 2025 is not read",
-    seen="0.0.420, 1.0.77, 1.0.78",
+    reader=lambda opened: CopilotHistoryReader(opened) if _is_history(opened.path) else CopilotReader(opened),
+    gaps="the documents of 2025 do not say in which folder a session worked",
+    seen="documents of October 2025, 0.0.420, 1.0.77, 1.0.78",
 )

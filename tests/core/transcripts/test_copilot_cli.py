@@ -178,8 +178,14 @@ def test_unknown_events_are_counted_and_known_ones_are_silent() -> None:
 
 def test_where_it_is_and_what_belongs() -> None:
     home = {"home": "/home/dev", "platform": "linux"}
-    assert SOURCE.roots(Surroundings(env={}, **home)) == ("/home/dev/.copilot/session-state",)
-    assert SOURCE.roots(Surroundings(env={"COPILOT_HOME": "/c"}, **home)) == ("/c/session-state",)
+    assert SOURCE.roots(Surroundings(env={}, **home)) == (
+        "/home/dev/.copilot/session-state",
+        "/home/dev/.copilot/history-session-state",
+    )
+    assert SOURCE.roots(Surroundings(env={"COPILOT_HOME": "/c"}, **home)) == (
+        "/c/session-state",
+        "/c/history-session-state",
+    )
     assert SOURCE.belongs("s1/events.jsonl")
     assert SOURCE.belongs("s1.jsonl")
     assert not SOURCE.belongs("s1/files/a.jsonl")
