@@ -7,14 +7,12 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 import msgspec
-from msgspec import Struct
 
 from extractord.core.records import Entry, Origin, Role, Seen, ToolCall, Voided
 from extractord.core.transcripts.branches import Branches
-from extractord.core.transcripts.decoding import decoder
+from extractord.core.transcripts.pi_records import RECORD, Message, Part, Record, calls_in, text_in
 from extractord.core.transcripts.recorded import instant, shortened, text_key
 from extractord.core.transcripts.source import Container, Opened, Source, Surroundings
 from extractord.core.transcripts.telling import Told, decoded, pieces, result_origin
@@ -46,44 +44,9 @@ _SILENT = frozenset(
         "mode_change",
     }
 )
+_WITHOUT_ID = re.compile(rb'\s*\{"type":"\w+","timestamp":')
+"""How a line of version 1 begins; an id that was put in since stands at its end."""
 _NESTED = re.compile(r"(?:^|/)\d{4}-\d\d-\d\dT[^/]*_[^/]+/[^/]+\.jsonl$")
-
-
-class _Part(Struct):
-    type: str = ""
-    text: str | None = None
-    id: str | None = None
-    name: str | None = None
-    arguments: Any = None
-
-
-class _Message(Struct):
-    role: str = ""
-    content: str | list[_Part] | None = None
-    stopReason: str | None = None  # noqa: N815 - the record's own name
-    toolCallId: str | None = None  # noqa: N815
-    toolName: str | None = None  # noqa: N815
-    isError: Any = None  # noqa: N815
-    command: str | None = None
-    output: str | None = None
-    summary: str | None = None
-    timestamp: Any = None
-
-
-class _Record(Struct):
-    type: str = ""
-    id: str | None = None
-    parentId: str | None = None  # noqa: N815
-    timestamp: Any = None
-    cwd: str | None = None
-    parentSession: Any = None  # noqa: N815
-    branchedFrom: Any = None  # noqa: N815
-    message: _Message | None = None
-    content: str | list[_Part] | None = None
-    summary: str | None = None
-
-
-_DECODER = decoder(_Record)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +68,11 @@ PI = Dialect(
 
 
 class PiReader:
-    """Folds one session file; version 1 has no ids, so its entries are keyed by their text."""
+    """Folds one session file.
+
+    Version 1 has no ids, so its entries are keyed by their text; they stay so where a newer program
+    has rewritten the file and given them ids, so that they are still the same.
+    """
 
     def __init__(self, opened: Opened, dialect: Dialect = PI) -> None:
         """Take the file's name for the session's where no header says it."""
@@ -117,15 +84,17 @@ class PiReader:
         self._nested = _NESTED.search(opened.path) is not None
         self._cwd: str | None = None
         self._forked_at: datetime | None = None
+        self._has_id = False
         self._told = Told()
         self._branches = Branches()
         self._texts: Counter[str] = Counter()
 
     def feed(self, record: bytes) -> Iterator[Seen]:
         """Given a line, yield what it brings."""
-        line = decoded(record, _DECODER, self.unknown)
+        line = decoded(record, RECORD, self.unknown)
         if line is None:
             return
+        self._has_id = bool(line.id) and _WITHOUT_ID.match(record) is None
         if line.id and line.type != "session":
             self._branches.grow(line.id, line.parentId)
         match line.type:
@@ -134,10 +103,10 @@ class PiReader:
             case "message" if line.message is not None:
                 yield from self._message(line, line.message)
             case "compaction" | "branch_summary" if line.summary:
-                yield from self._tell(self._entry(line, Role.CONTEXT, Origin.RECALLED, line.summary))
+                yield from self._tell(line, self._entry(line, Role.CONTEXT, Origin.RECALLED, line.summary))
             case "custom_message":
-                text = _text(line.content)
-                yield from self._tell(*pieces(self._entry(line, Role.CONTEXT, Origin.SYNTHETIC, text)))
+                text = text_in(line.content)
+                yield from self._tell(line, *pieces(self._entry(line, Role.CONTEXT, Origin.SYNTHETIC, text)))
             case silent if silent in _SILENT:
                 return
             case other:
@@ -147,7 +116,7 @@ class PiReader:
         """Nothing waits: a record is whole."""
         return iter(())
 
-    def _open(self, header: _Record) -> None:
+    def _open(self, header: Record) -> None:
         if header.id and header.id != self.session:
             self.session = header.id
             self._branches = Branches()
@@ -155,8 +124,8 @@ class PiReader:
         forked = header.parentSession or header.branchedFrom
         self._forked_at = instant(header.timestamp) if forked else None
 
-    def _message(self, line: _Record, message: _Message) -> Iterator[Seen]:
-        text = _text(message.content)
+    def _message(self, line: Record, message: Message) -> Iterator[Seen]:
+        text = text_in(message.content)
         match message.role:
             case "user":
                 entry = self._entry(line, Role.USER, Origin.HUMAN, text)
@@ -164,35 +133,37 @@ class PiReader:
             case "assistant":
                 entry = self._entry(line, Role.ASSISTANT, Origin.SYNTHETIC, text)
                 calls = tuple(
-                    self._call(entry.id, nth, part) for nth, part in enumerate(_calls(message.content))
+                    self._call(entry.id, nth, part) for nth, part in enumerate(calls_in(message.content))
                 )
                 ended = message.stopReason in _ENDS
                 yield from self._tell(
-                    msgspec.structs.replace(entry, calls=calls, turn_end=ended), spoken=True
+                    line, msgspec.structs.replace(entry, calls=calls, turn_end=ended), spoken=True
                 )
             case "toolResult":
                 if message.toolCallId is not None:
                     yield from self._told.outcome(message.toolCallId, ok=not message.isError)
                 origin = result_origin(message.toolName or "", text, Origin.SYNTHETIC)
-                yield from self._tell(self._entry(line, Role.TOOL, origin, shortened(text)))
+                yield from self._tell(line, self._entry(line, Role.TOOL, origin, shortened(text)))
             case "bashExecution":
                 shown = f"$ {message.command or ''}\n{message.output or ''}"
-                yield from self._tell(self._entry(line, Role.CONTEXT, Origin.SYNTHETIC, shortened(shown)))
+                yield from self._tell(
+                    line, self._entry(line, Role.CONTEXT, Origin.SYNTHETIC, shortened(shown))
+                )
             case "custom" | "hookMessage":
-                yield from self._tell(*pieces(self._entry(line, Role.CONTEXT, Origin.SYNTHETIC, text)))
+                yield from self._tell(line, *pieces(self._entry(line, Role.CONTEXT, Origin.SYNTHETIC, text)))
             case "compactionSummary" | "branchSummary":
                 summary = message.summary or text
-                yield from self._tell(self._entry(line, Role.CONTEXT, Origin.RECALLED, summary))
+                yield from self._tell(line, self._entry(line, Role.CONTEXT, Origin.RECALLED, summary))
             case other:
                 self.unknown[f"message/{other[:64]}"] += 1
 
-    def _prompt(self, line: _Record, entries: tuple[Entry, ...]) -> Iterator[Seen]:
+    def _prompt(self, line: Record, entries: tuple[Entry, ...]) -> Iterator[Seen]:
         """A person's prompt: where it hangs on an earlier record, the branch after that is void."""
         if line.id and (dead := self._branches.left_behind(line.id)):
             yield Voided(session=self.session or self._name, ids=dead)
-        yield from self._tell(*entries, spoken=True)
+        yield from self._tell(line, *entries, spoken=True)
 
-    def _entry(self, line: _Record, role: Role, origin: Origin, text: str) -> Entry:
+    def _entry(self, line: Record, role: Role, origin: Origin, text: str) -> Entry:
         time = instant(line.timestamp)
         if time is None and line.message is not None:
             time = instant(line.message.timestamp)
@@ -201,13 +172,13 @@ class PiReader:
         elif self._nested and origin is not Origin.RECALLED:
             origin = Origin.SUBAGENT
         return Entry(
-            id=line.id or self._key(text),
+            id=line.id if line.id and self._has_id else self._key(text),
             agent=self._dialect.agent,
             session=self.session or self._name,
             role=role,
             origin=origin,
             text=text,
-            parent=line.parentId,
+            parent=line.parentId if self._has_id else None,
             time=time,
             cwd=self._cwd,
         )
@@ -217,24 +188,14 @@ class PiReader:
         self._texts[first] += 1
         return text_key(text, self._texts[first] - 1)
 
-    def _call(self, entry: str, nth: int, part: _Part) -> ToolCall:
+    def _call(self, entry: str, nth: int, part: Part) -> ToolCall:
         return self._dialect.call(part.id or f"{entry}/{nth}", part.name or "", part.arguments, self._cwd)
 
-    def _tell(self, *entries: Entry, spoken: bool = False) -> Iterator[Seen]:
-        self._branches.bear(entries[0].id.partition("#")[0], (each.id for each in entries), spoken=spoken)
+    def _tell(self, line: Record, *entries: Entry, spoken: bool = False) -> Iterator[Seen]:
+        record = line.id or entries[0].id.partition("#")[0]
+        self._branches.bear(record, (each.id for each in entries), spoken=spoken)
         for entry in entries:
             yield from self._told.tell(entry)
-
-
-def _text(content: str | list[_Part] | None) -> str:
-    """The text of a message's content, without thinking and images."""
-    if content is None or isinstance(content, str):
-        return content or ""
-    return "\n".join(part.text for part in content if part.type == "text" and part.text)
-
-
-def _calls(content: str | list[_Part] | None) -> list[_Part]:
-    return [part for part in content if part.type == "toolCall"] if isinstance(content, list) else []
 
 
 def home_of(around: Surroundings) -> str:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime
 
 import pytest
@@ -212,6 +213,22 @@ def test_version_1_has_no_ids_so_texts_are_the_keys() -> None:
     header = {key: value for key, value in HEADER.items() if key != "version"}
     seen = fed(reader(SOURCE), header, *[message(None, None, "user", text) for text in ("go", "go", "stop")])
     assert list(newest(seen)) == [text_key("go", 0), text_key("go", 1), text_key("stop", 0)]
+
+
+def test_a_file_of_version_1_that_was_given_ids_is_still_the_same() -> None:
+    """A newer program puts ids at the end of each line, and version into the header."""
+    header = {key: value for key, value in HEADER.items() if key != "version"}
+    said = [{"role": "user", "content": "go"}, {"role": "assistant", "content": "ok", "stopReason": "stop"}]
+    old = [{"type": "message", "timestamp": NOON, "message": each} for each in (*said, said[0])]
+    ids = [None, "a1", "a2", "a3"]
+    new = [{**each, "id": ids[nth + 1], "parentId": ids[nth]} for nth, each in enumerate(old)]
+    compact = [json.dumps(each, separators=(",", ":")).encode() for each in new]
+    before = fed(reader(SOURCE), header, *old)
+    to = reader(SOURCE)
+    assert fed(to, {**header, "version": 3}, *compact) == before
+    assert list(newest(before)) == [text_key("go", 0), text_key("ok", 0), text_key("go", 1)]
+    rewound = fed(to, message("a4", "a2", "user", "instead"))
+    assert (prompts(rewound), voided(rewound)) == (["instead"], {text_key("go", 1)})
 
 
 def test_a_title_before_the_header_and_a_second_header_are_understood() -> None:
