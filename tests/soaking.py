@@ -37,7 +37,8 @@ FAKETIME = next(
     (
         str(path)
         for folder in ("/usr/lib", "/usr/local/lib", "/opt/homebrew/lib")
-        for path in sorted(Path(folder).glob("**/faketime/libfaketime.so.1"))
+        for depth in ("", "*/")
+        for path in sorted(Path(folder).glob(f"{depth}faketime/libfaketime.so.1"))
     ),
     "",
 )
