@@ -209,6 +209,9 @@ class Session:
             self._add(entry, draft.places.get(entry.id, draft.place))
 
     def _apply_void(self, void: Voided, place: str) -> None:
+        self._void.difference_update(void.again)
+        for entry_id in void.again:
+            self._revisions.pop(entry_id, None)
         self._void.update(void.ids)
         gone = list(void.ids)
         if void.from_ordinal is not None:

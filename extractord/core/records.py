@@ -84,12 +84,13 @@ class Voided(Struct, frozen=True, kw_only=True, gc=False):
     """Entries that a rewind put on an abandoned branch, in whichever file they stand.
 
     Either `ids`, or every entry of the session in *other* files whose ordinal is at least
-    `from_ordinal`.
+    `from_ordinal`. Those of `again` were, and are no more: each is told anew after this.
     """
 
     session: str
     ids: tuple[str, ...] = ()
     from_ordinal: int | None = None
+    again: tuple[str, ...] = ()
 
 
 Seen = Entry | Voided

@@ -110,6 +110,7 @@ class _Others:
 
     def learn(self, one: Told) -> None:
         for void in one.voids:
+            self._void.difference_update((void.session, entry_id) for entry_id in void.again)
             self._void.update((void.session, entry_id) for entry_id in void.ids)
             if void.from_ordinal is not None:
                 self._cuts.setdefault(void.session, []).append((one.path, void.from_ordinal))

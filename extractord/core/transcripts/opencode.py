@@ -143,15 +143,15 @@ class OpencodeReader:
             case other:
                 self.unknown[f"message/{other[:64]}"] += 1
                 return
+        if active and (again := self._void.pop(row.id, ())):
+            yield Voided(session=self.session or "", again=again)
         revision = row.time_updated if isinstance(row.time_updated, int) else 0
         live = self._live.setdefault(self.session or "", {})
         for each in entries:
             origin = Origin.SUBAGENT if self._subagent and each.origin is not Origin.RECALLED else each.origin
             yield from self._told.tell(msgspec.structs.replace(each, origin=origin), max(revision, 0))
         live[row.id] = ids = tuple(each.id for each in entries)
-        if active:
-            self._void.pop(row.id, None)
-        elif self._void.get(row.id) != ids:
+        if not active and self._void.get(row.id) != ids:
             self._void[row.id] = ids
             yield Voided(session=self.session or "", ids=ids)
 

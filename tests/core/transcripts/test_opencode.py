@@ -9,6 +9,7 @@ import pytest
 from feeding import fed, newest, odd_records, prompts, reader, settled, voided
 from hypothesis import given, settings
 
+from extractord.core.exchanges import Session
 from extractord.core.records import Entry, Origin, Role, ToolCall, Voided
 from extractord.core.transcripts.opencode import SOURCE, unquoted
 from extractord.core.transcripts.source import Container, Surroundings
@@ -245,7 +246,23 @@ def test_a_revert_voids_from_its_message_on_and_taking_it_back_revives() -> None
     assert {each.id for each in newest(seen).values() if not each.active} == {"msg_2", "msg_3"}
     back = fed(to, session("msg_1", "msg_2", "msg_3"), *rows)
     assert not voided(back)
+    assert [each.again for each in back if isinstance(each, Voided)] == [("msg_2",), ("msg_3",)]
     assert {each.id for each in newest(back).values() if each.active} == {"msg_2", "msg_3"}
+
+
+def test_what_was_undone_and_redone_is_an_exchange_again() -> None:
+    """Undone it is none; redone and gone on from, it is one, with what follows."""
+    to, folded = reader(SOURCE), Session("opencode", "ses_1")
+    rows = [user("msg_1", text("one")), user("msg_2", text("two")), model("msg_3", text("2"))]
+    revert = json.dumps({"messageID": "msg_2"})
+    steps = ((None, ["msg_1", "msg_2"]), (revert, ["msg_1"]), (None, ["msg_1", "msg_2"]))
+    for undone, exchanges in steps:
+        for seen in fed(to, session("msg_1", "msg_2", "msg_3", revert=undone), *rows):
+            folded.apply(seen)
+        assert [each.key for each in folded.exchanges()] == exchanges
+    (_, redone) = folded.exchanges()
+    assert [each.id for each in redone.entries] == ["msg_2", "msg_3"]
+    assert not folded.has_voided("msg_2")
 
 
 def test_a_revert_seen_first_gives_an_entry_that_is_not_active() -> None:
