@@ -39,6 +39,9 @@ _TICK_S = 1.0
 _PUBLISH_EVERY_S = 0.2
 _LATER = timedelta(seconds=30)
 _LOOKED_AHEAD = 500
+_GAP_WAIT = timedelta(days=1)
+"""A window whose predecessor never came runs all the same after so long; at once where nothing more is
+taken in: the predecessor may be what is not."""
 
 
 class Extracting:
@@ -97,7 +100,9 @@ class Extracting:
         free = self._house.settings.run.concurrency - len(self._busy)
         if free <= 0:
             return
-        for arrived in self._ledger.inbox.ready(self._house.clock(), _LOOKED_AHEAD):
+        inbox, now = self._ledger.inbox, self._house.clock()
+        gap_wait = _GAP_WAIT if inbox.waiting() < self._house.settings.fleet.inbox else timedelta()
+        for arrived in inbox.ready(now, _LOOKED_AHEAD, gap_wait):
             place = arrived.person, arrived.slug
             if place not in self._busy:
                 self._start(place, self._run(arrived))

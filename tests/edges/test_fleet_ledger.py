@@ -26,8 +26,8 @@ def arrived(number: str, previous: str = "", slug: str = "shop", person: str = "
     )
 
 
-def ready(ledger: Ledger, now: datetime = NOW) -> list[str]:
-    return [each.id for each in ledger.inbox.ready(now, 100)]
+def ready(ledger: Ledger, now: datetime = NOW, gap_wait: timedelta = DAY) -> list[str]:
+    return [each.id for each in ledger.inbox.ready(now, 100, gap_wait)]
 
 
 def test_a_window_waits_for_the_one_before_it_however_they_come(ledger: Ledger) -> None:
@@ -48,13 +48,26 @@ def test_one_whose_predecessor_never_came_runs_after_a_day(ledger: Ledger) -> No
     assert ready(ledger, NOW + DAY + timedelta(seconds=1)) == ["2"]
 
 
+def test_where_nothing_more_is_taken_in_no_window_waits_for_another(ledger: Ledger) -> None:
+    later = NOW + timedelta(seconds=1)
+    ledger.inbox.put([arrived(str(number), "lost", person="eve") for number in range(9)], NOW)
+    assert ready(ledger, later) == []
+    assert ready(ledger, later, timedelta()) == ["0"]
+
+
+def test_one_project_that_floods_keeps_no_other_from_its_turn(ledger: Ledger) -> None:
+    ledger.inbox.put([arrived(str(number), person="eve") for number in range(900)], NOW)
+    ledger.inbox.put([arrived("mine"), arrived("another", slug="other")], NOW)
+    assert [each.id for each in ledger.inbox.ready(NOW, 3, DAY)] == ["0", "mine", "another"]
+
+
 def test_what_came_before_is_not_kept_again_run_or_not(ledger: Ledger) -> None:
     ledger.inbox.put([arrived("1"), arrived("1")], NOW)
     ledger.inbox.put([arrived("1", person="bob")], NOW)
     assert ledger.inbox.waiting() == 2
     ledger.inbox.done(arrived("1"), "saved")
     ledger.inbox.put([arrived("1")], NOW)
-    assert [each.person for each in ledger.inbox.ready(NOW, 9)] == ["bob"]
+    assert [each.person for each in ledger.inbox.ready(NOW, 9, DAY)] == ["bob"]
 
 
 def test_of_windows_run_long_ago_the_newest_of_a_project_stays(ledger: Ledger) -> None:
@@ -63,7 +76,9 @@ def test_of_windows_run_long_ago_the_newest_of_a_project_stays(ledger: Ledger) -
         ledger.inbox.done(arrived(number), "saved")
     ledger.inbox.forget(NOW + 31 * DAY)
     ledger.inbox.put([arrived("1"), arrived("3", "2")], NOW + 31 * DAY)
-    assert ready(ledger, NOW + 31 * DAY) == ["1", "3"], "the first is forgotten, its successor known"
+    assert ready(ledger, NOW + 31 * DAY) == ["1"], "the first is forgotten, its successor known"
+    ledger.inbox.done(arrived("1"), "saved")
+    assert ready(ledger, NOW + 31 * DAY) == ["3"]
 
 
 def test_what_nobody_confirms_is_sent_again_ever_later_and_what_is_refused_no_more(ledger: Ledger) -> None:

@@ -29,8 +29,6 @@ SCHEMA: tuple[str, ...] = (
 )
 
 _LONGEST_AGAIN = timedelta(hours=6)
-_GAP_WAIT = timedelta(days=1)
-"""A window whose predecessor never came runs all the same after so long."""
 _KEPT = timedelta(days=30)
 """So long it is remembered that a window was run."""
 
@@ -137,15 +135,21 @@ class Inbox:
                 ],
             )
 
-    def ready(self, now: datetime, limit: int) -> tuple[Arrived, ...]:
-        """Windows whose time has come and whose predecessor was run, oldest first."""
+    def ready(self, now: datetime, limit: int, gap_wait: timedelta) -> tuple[Arrived, ...]:
+        """The oldest window of each project whose time has come and whose predecessor was run.
+
+        The oldest project's first. One whose predecessor did not come runs all the same after `gap_wait`.
+        """
         rows = self._connection.execute(
-            """SELECT person, id, slug, forwarder, previous, payload FROM inbox AS one
-               WHERE payload IS NOT NULL AND retry_at <= :now AND
-                 (previous = '' OR came_at < :gap OR EXISTS
-                  (SELECT 1 FROM inbox WHERE person = one.person AND id = one.previous AND payload IS NULL))
-               ORDER BY seq LIMIT :limit""",
-            {"now": to_ms(now), "gap": to_ms(now - _GAP_WAIT), "limit": limit},
+            """SELECT person, id, slug, forwarder, previous, payload FROM inbox WHERE seq IN
+                 (SELECT min(seq) FROM inbox AS one
+                  WHERE payload IS NOT NULL AND retry_at <= :now AND
+                    (previous = '' OR came_at < :gap OR EXISTS
+                     (SELECT 1 FROM inbox
+                      WHERE person = one.person AND id = one.previous AND payload IS NULL))
+                  GROUP BY person, slug ORDER BY min(seq) LIMIT :limit)
+               ORDER BY seq""",
+            {"now": to_ms(now), "gap": to_ms(now - gap_wait), "limit": limit},
         )
         return tuple(
             Arrived(
