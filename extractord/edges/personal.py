@@ -42,16 +42,23 @@ def write(path: str, before: str | None, after: str | None) -> tuple[str, ...]:
         made = _folders(real.parent)
         beside = real.with_name(f".{real.name}.{secrets.token_hex(4)}")
         try:
-            beside.write_bytes(after.encode())
+            _write(beside, after.encode(), 0o666 if before is None else 0o600)
             if before is not None:
                 shutil.copystat(real, beside)
                 os.utime(beside)
-            with beside.open("rb") as written:
-                os.fsync(written.fileno())
             beside.replace(real)
         finally:
             beside.unlink(missing_ok=True)
         return made
+
+
+def _write(fresh: Path, content: bytes, mode: int) -> None:
+    """Write a file that is not there yet, durably; no link is followed, and nobody reads more than may."""
+    descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(descriptor)
 
 
 def remove_folders(folders: Sequence[str]) -> None:

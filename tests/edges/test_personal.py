@@ -23,6 +23,29 @@ def test_a_text_takes_the_place_of_another_with_its_rights(tmp_path: Path) -> No
     assert os.listdir(tmp_path) == ["settings.json"]
 
 
+def test_what_only_its_owner_may_read_is_never_there_for_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place, before = tmp_path / "config.toml", os.umask(0)
+    seen: list[int] = []
+    real = os.fsync
+
+    def looked(descriptor: int) -> None:
+        seen.append(stat.S_IMODE(os.fstat(descriptor).st_mode))
+        real(descriptor)
+
+    try:
+        place.write_text("key")
+        place.chmod(0o600)
+        monkeypatch.setattr(os, "fsync", looked)
+        write(str(place), "key", "key and ours")
+        write(str(tmp_path / "fresh"), None, "ours")
+    finally:
+        os.umask(before)
+    assert seen == [0o600, 0o666]
+    assert stat.S_IMODE(place.stat().st_mode) == 0o600
+
+
 def test_folders_that_are_made_are_told_and_removed_as_far_as_they_are_empty(tmp_path: Path) -> None:
     place = tmp_path / "a/b/c.js"
     made = write(str(place), None, "text")
