@@ -27,6 +27,8 @@ from extractord.recall.answers import Answers, Scope
 from extractord.storeroom import to_stderr
 
 _PAGE = 200
+_CURSOR = 10
+"""Digits that no cursor of ours has."""
 _INVALID_PARAMS = -32602
 _ROOTS_S = 2.0
 _NOTES = """Notes kept from earlier sessions: what the person said about themselves and this project.
@@ -145,7 +147,7 @@ class _Memories:
         self, asked: Asked, given: types.PaginatedRequestParams | None
     ) -> types.ListResourcesResult:
         answers = await self._answers(asked)
-        start = int(cursor) if given and (cursor := given.cursor or "").isdecimal() else 0
+        start = _place(given.cursor or "") if given else 0
         kept = await anyio.to_thread.run_sync(answers.resources)
         page = [
             types.Resource(
@@ -190,6 +192,11 @@ async def _first_root(asked: Asked) -> Path | None:
         return None
     found = (urlparse(str(root.uri)) for root in roots)
     return next((Path(unquote(one.path)) for one in found if one.scheme == "file" and one.path), None)
+
+
+def _place(cursor: str) -> int:
+    """Where a page begins; the first one's place for what no page of ours said."""
+    return int(cursor) if cursor.isdecimal() and len(cursor) < _CURSOR else 0
 
 
 def _tool(name: str, asked: type[Search | Read | List]) -> types.Tool:

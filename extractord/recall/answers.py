@@ -73,7 +73,7 @@ class Answers:
         if end < len(lines):
             told.append(f"[extractord: {len(lines) - end} lines more: read on with line = {end + 1}]")
         trust = row.trust.word if row.trust is not None else "unknown"
-        return reference("\n".join([f"{path} (trust: {trust})", "", *told]))
+        return reference("\n".join([f"{escaped(one_line(path))} (trust: {trust})", "", *told]))
 
     def list(self, scope: Scope = "both") -> str:
         """Return a line for each memory, the newest first, as many as there is room for."""
@@ -146,7 +146,7 @@ def _found(one: Found, kind: str) -> Iterator[str]:
 def _line(kind: str, row: Surveyed) -> str:
     trust = row.trust.word if row.trust is not None else "unknown"
     hook = one_line(row.description or row.title)
-    return f"- {_BEFORE}{kind}/{row.path} (trust: {trust}) — {hook}"
+    return f"- {_BEFORE}{kind}/{one_line(row.path)} (trust: {trust}) — {hook}"
 
 
 def _fitting(pieces: Iterable[str]) -> tuple[list[str], int]:

@@ -95,7 +95,7 @@ class Roots:
             if path == INDEX:
                 continue
             if cached is None or not cached.holds(stat, known):
-                bare, judged = _look(folder, root, path, stat, known)
+                bare, judged, _ = _look(folder, root, path, stat, known)
                 cached = _Cached(stat, bare, known, _standing(bare, known), judged)
             elif cached.current != known:
                 cached = replace(cached, current=known, row=_standing(cached.bare, known))
@@ -173,8 +173,9 @@ class Roots:
         stat = folder.stat(path)
         if stat is None:
             return None
-        row = _standing(_look(folder, root, path, stat, current)[0], current)
-        return row, "" if row.fault else self.text(root, path) or ""
+        bare, _, raw = _look(folder, root, path, stat, current)
+        row = _standing(bare, current)
+        return row, "" if row.fault else unstamp(decode(path, raw))
 
     def raw(self, root: str, path: str) -> bytes | None:
         """Return a memory's bytes; None where there is none. Raise StoreError where unreadable."""
@@ -207,17 +208,17 @@ class Roots:
 
 def _look(
     folder: Folder, root: str, path: str, stat: tuple[int, int, int], current: Current | None
-) -> tuple[Surveyed, bool]:
-    """The row of a file by its bytes, and whether it was judged: where it is foreign."""
+) -> tuple[Surveyed, bool, bytes]:
+    """The row of a file by its bytes, whether it was judged (where it is foreign), and these very bytes."""
     size, mtime_ns, _ = stat
     try:
         raw = folder.read(path, LAW.read_bytes)
     except StoreError as error:
-        return at_fault(path, size, mtime_ns, str(error)), False
+        return at_fault(path, size, mtime_ns, str(error)), False, b""
     row = survey(path, raw, mtime_ns)
     if row.fault or not _is_foreign(row, current):
-        return row, bool(row.fault)
-    return structs.replace(row, withheld=objection(root, path, unstamp(decode(path, raw)))), True
+        return row, bool(row.fault), raw
+    return structs.replace(row, withheld=objection(root, path, unstamp(decode(path, raw)))), True, raw
 
 
 def _is_foreign(bare: Surveyed, current: Current | None) -> bool:
