@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
+from itertools import takewhile
 from typing import Any
 
 from msgspec import Struct, field
 
-from extractord.core.records import Seen
+from extractord.core.records import Seen, Voided
 from extractord.core.transcripts.blocks import Content, opening, said_in, text_of
 from extractord.core.transcripts.decoding import decoder
 from extractord.core.transcripts.recorded import absolute
@@ -61,6 +62,8 @@ class AmpReader:
         self.version: str | None = None
         self.unknown: Counter[str] = Counter()
         self._speech = Speech("amp", opened.path.rsplit("/", 1)[-1].removesuffix(".json"))
+        self._live: dict[str, tuple[str, ...]] = {}
+        self._void: dict[str, tuple[str, ...]] = {}
 
     def feed(self, record: bytes) -> Iterator[Seen]:
         """Given the whole document, yield what it brings."""
@@ -74,6 +77,7 @@ class AmpReader:
         self._speech.begin(self.session)
         uri = next((tree.uri for tree in thread.env.initial.trees if tree.uri), None)
         self._speech.cwd = absolute(uri, None) if uri else None
+        yield from self._rewound({ident for each in thread.messages if (ident := _ident(each))})
         for message in thread.messages:
             yield from self._message(message)
 
@@ -86,9 +90,29 @@ class AmpReader:
             self.unknown[f"message/{message.role[:64]}"] += 1
             return
         at = message.meta.sentAt or (message.usage.timestamp if message.usage else None)
-        ident = None if message.messageId is None else str(message.messageId)
+        ident = _ident(message)
+        if ident and (again := self._void.pop(ident, ())):
+            yield Voided(session=self._speech.session, again=again)
         entry = opening(self._speech, message.role, text_of(message.content), ident, at)
-        yield from said_in(self._speech, message.role, message.content, entry)
+        said = tuple(said_in(self._speech, message.role, message.content, entry))
+        if ident:
+            self._live[ident] = tuple(
+                dict.fromkeys((*self._live.get(ident, ()), *(each.id for each in said)))
+            )
+        yield from said
+
+    def _rewound(self, there: set[str]) -> Iterator[Seen]:
+        """What stood after the last message that is still there was taken back, as an edit does."""
+        gone = list(takewhile(lambda ident: ident not in there, reversed(self._live)))
+        dead = [entry for ident in reversed(gone) for entry in self._live[ident]]
+        for ident in gone:
+            self._void[ident] = self._live.pop(ident)
+        if dead:
+            yield Voided(session=self._speech.session, ids=tuple(dead))
+
+
+def _ident(message: _Message) -> str | None:
+    return None if message.messageId is None else str(message.messageId)
 
 
 def _roots(around: Surroundings) -> tuple[str, ...]:

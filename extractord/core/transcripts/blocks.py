@@ -16,6 +16,8 @@ REMINDER = re.compile(r"<system-reminder>(?:.*</system-reminder>|.*)", re.DOTALL
 """To its last end mark: what it shows of a file may hold one too."""
 _ASKS = frozenset({"tool_use", "tool_call", "tool-call", "toolCall"})
 _ANSWERS = frozenset({"tool_result", "tool-result", "toolResult"})
+_ENDED = frozenset({"error", "cancelled", "canceled", "rejected", "rejected-by-user", "denied"})
+"""How a run of Amp's ends where it was not done; others go on."""
 _DEPTH = 6
 
 
@@ -100,11 +102,23 @@ def said_in(
         yield from speech.prompted(entry, wrappers, said)
 
 
-def _outcome(block: Block) -> tuple[str, bool]:
+def _outcome(block: Block) -> tuple[str, bool | None]:
+    """What a call gave, and whether it was done; None while it is not known."""
     if block.run is not None:
-        return shown_in(block.run.result) or shown_in(block.run.error), block.run.status == "done"
+        shown = shown_in(block.run.result) or shown_in(block.run.error)
+        if block.run.status == "done":
+            return shown, not _says_no(block.run.result)
+        return shown, False if block.run.status in _ENDED else None
     shown = shown_in(block.content)
     return shown, not (has_failed(shown) if block.is_error is None else block.is_error)
+
+
+def _says_no(result: object) -> bool:
+    """True for a result that is an object and says itself that nothing was done."""
+    if not isinstance(result, dict):
+        return False
+    code = result.get("exitCode")
+    return result.get("success") is False or (isinstance(code, int) and code != 0)
 
 
 def opening(speech: Speech, role: str, text: str, ident: str | None = None, time: object = None) -> Entry:

@@ -3,9 +3,10 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 import pytest
-from feeding import fed, line, newest, odd_records, reader, settled
+from feeding import fed, line, memory_writes, newest, odd_records, reader, settled
 from hypothesis import given, settings
 
+from extractord.core.exchanges import Session
 from extractord.core.records import Entry, Origin, Role, ToolCall
 from extractord.core.transcripts.amp import SOURCE
 from extractord.core.transcripts.source import Container, Surroundings
@@ -58,6 +59,52 @@ def test_a_thread_has_prompts_calls_and_their_outcomes(status: str, ok: bool) ->
     ]
     assert (to.session, to.unknown) == ("T-1", {"message/info": 1})
     assert fed(to, whole) == []
+
+
+def run(status: str, result: object = None) -> dict[str, object]:
+    ran = {"status": status, **({"result": result} if result is not None else {})}
+    return {"type": "tool_result", "toolUseID": "c1", "run": ran}
+
+
+@pytest.mark.parametrize(
+    ("result", "ok"),
+    [
+        (run("done", {"output": "x", "exitCode": 0}), True),
+        (run("done", {"output": "x", "exitCode": 1}), False),
+        (run("done", {"success": False}), False),
+        (run("rejected-by-user"), False),
+        (run("in-progress", "x"), None),
+        (run("blocked-on-user"), None),
+    ],
+)
+def test_a_call_is_done_when_its_run_says_so(result: dict[str, object], ok: bool | None) -> None:
+    asks = {
+        "type": "tool_use",
+        "id": "c1",
+        "name": "Bash",
+        "input": {"cmd": "echo x > /home/dev/memory/a.md"},
+    }
+    to = reader(SOURCE, PATH)
+    seen = fed(to, thread(said(0, "assistant", asks), said(1, "user", result)))
+    assert memory_writes(seen) == [("/home/dev/memory/a.md", ok)]
+    if ok is None:
+        done = fed(to, thread(said(0, "assistant", asks), said(1, "user", run("done", "x"))))
+        assert memory_writes(done) == [("/home/dev/memory/a.md", True)]
+
+
+def test_an_edit_takes_back_what_came_after_and_a_message_of_its_number_is_new() -> None:
+    to, folded = reader(SOURCE, PATH), Session("amp", "T-1")
+    one, two, three = (said(nth, "user", {"type": "text", "text": f"prompt {nth}"}) for nth in range(3))
+    instead = said(1, "user", {"type": "text", "text": "instead"})
+    for messages, texts in (
+        ([one, two, three], ["prompt 0", "prompt 1", "prompt 2"]),
+        ([one], ["prompt 0"]),
+        ([one, instead], ["prompt 0", "instead"]),
+        ([instead], ["prompt 0", "instead"]),
+    ):
+        for each in fed(to, thread(*messages)):
+            folded.apply(each)
+        assert [each.entries[0].text for each in folded.exchanges()] == texts
 
 
 def test_what_is_no_thread_is_counted() -> None:
