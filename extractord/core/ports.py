@@ -530,6 +530,10 @@ class Versions(Protocol):
         """Every version of a path, oldest first."""
         ...
 
+    def is_cut(self, root: str, path: str) -> bool:
+        """True if a file stood at the path before the first version that is still known of it."""
+        ...
+
     def made_by(self, by: str) -> tuple[Version, ...]:
         """Every version that a run made, oldest first."""
         ...

@@ -226,3 +226,14 @@ def test_where_nobody_sits_nothing_becomes_confirmed_and_the_audit_says_who_deci
     assert [row.kind for row in house.ledger.audit.about(PERSON)] == ["edit", "edit"]
     sat.restore(SHOP_ROOT, "deploys.md", digest(confirmed))
     assert known() == (Trust.CONFIRMED, False)
+
+
+def test_an_undo_gives_a_memory_the_standing_that_it_had_however_often(house: House) -> None:
+    house.keep(PROJECT, "deploys.md", "Deploys happen by plan 1 on Tuesdays")
+    before = house.ledger.versions.current(SHOP_ROOT)["deploys.md"]
+    for number in (4, 5, 6):
+        house.now += timedelta(minutes=1)
+        kept = house.keep(PROJECT, "deploys.md", f"Deploys happen by plan {number} on Tuesdays")
+        assert kept.outcome is Outcome.SAVED
+        Keeping(house.store).undo(f"run-{number}")
+        assert house.ledger.versions.current(SHOP_ROOT)["deploys.md"] == before

@@ -8,7 +8,7 @@ from extractord.core.digesting import digest
 from extractord.core.ports import Expired, RunRow, Spent
 from extractord.core.records import Evidence, Usage
 from extractord.edges.store import Keeping, Reviewing
-from extractord.errors import LedgerError
+from extractord.errors import LedgerError, StoreError
 
 DAY = timedelta(days=1)
 
@@ -119,3 +119,28 @@ def test_what_was_held_and_is_decided_goes_and_what_waits_stays(tmp_path: Path) 
     change = house.change(PROJECT, "tabs.md", fact("tabs", words), Evidence(entry="e1", quote=words))
     again = house.commit([change], read_aloud("e1", words))
     assert [refusal.rule for refusal in again.refusals] == ["forgotten"], "its tombstone stays"
+
+
+def test_an_edit_whose_version_before_was_let_go_is_not_undone_as_if_it_were_a_creation(house: House) -> None:
+    words = house.project.files["deploys.md"]
+    house.store.expire(house.now - timedelta(hours=36), None)
+    with pytest.raises(StoreError, match="too old to be kept"):
+        Keeping(house.store).undo("run-4")
+    assert house.project.files["deploys.md"] == words
+    assert [stone.name for stone in house.ledger.versions.tombstones()] == ["tabs"]
+
+
+def test_a_creation_after_an_end_that_was_let_go_is_still_undone(house: House) -> None:
+    house.now += DAY
+    house.keep(PROJECT, "tabs.md", "Spaces are used in this project", label="e3")
+    house.store.expire(house.now - timedelta(hours=12), None)
+    assert Keeping(house.store).undo("run-6").restored == (f"{SHOP_ROOT}/tabs.md",)
+    assert "tabs.md" not in house.project.files
+
+
+def test_what_is_purged_is_no_more_said_to_have_been_cut(house: House) -> None:
+    house.store.expire(house.now - timedelta(hours=36), None)
+    assert house.ledger.versions.is_cut(SHOP_ROOT, "deploys.md")
+    Keeping(house.store).forget(SHOP_ROOT, "deploys.md")
+    Keeping(house.store).purge(SHOP_ROOT, "deploys.md")
+    assert not house.ledger.versions.is_cut(SHOP_ROOT, "deploys.md")

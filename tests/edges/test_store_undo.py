@@ -7,6 +7,7 @@ from storing import PROJECT, SHOP_ROOT, USER, House, fact, said
 from extractord.core.changeset import INDEX
 from extractord.core.digesting import digest
 from extractord.core.records import Change, Evidence, Outcome
+from extractord.core.versions import Current
 from extractord.edges import folder as disk
 from extractord.edges.store import Keeping
 from extractord.policy.requests import RootKind
@@ -23,6 +24,14 @@ def texts(house: House) -> Texts:
         for root, folder in house.opened.items()
         for path in folder.names()
         if path != INDEX
+    }
+
+
+def standing(house: House) -> dict[tuple[str, str], Current]:
+    return {
+        (root, path): known
+        for root in house.folders
+        for path, known in house.ledger.versions.current(root).items()
     }
 
 
@@ -66,13 +75,14 @@ def test_undo_in_a_random_sequence_of_runs_restores_exactly_or_lists_its_conflic
     keeping = Keeping(house.store)
     befores: dict[str, Texts] = {}
     afters: dict[str, Texts] = {}
+    standings: dict[str, dict[tuple[str, str], Current]] = {}
     restored = conflicts = 0
     for number in range(RUNS):
-        before = texts(house)
+        before, stood = texts(house), standing(house)
         ran = run(house, chance, number)
         if ran is not None:
-            befores[ran], afters[ran] = before, texts(house)
-        if not befores or chance.random() < 0.6:
+            befores[ran], afters[ran], standings[ran] = before, texts(house), stood
+        if not befores or chance.random() < 0.5:
             continue
         undone = chance.choice([*befores][-4:])
         before, after, now = befores.pop(undone), afters.pop(undone), texts(house)
@@ -85,6 +95,8 @@ def test_undo_in_a_random_sequence_of_runs_restores_exactly_or_lists_its_conflic
             assert texts(house) == now
         else:
             restored += 1
+            stood = {place: known for place, known in standings[undone].items() if place in changed}
+            assert {place: known for place, known in standing(house).items() if place in changed} == stood
             wanted = {**now, **{place: before[place] for place in changed if place in before}}
             assert texts(house) == {
                 place: raw for place, raw in wanted.items() if place not in changed or place in before

@@ -10,6 +10,12 @@ from extractord.edges.ledger import audit
 from extractord.edges.ledger.connection import border, to_ms, transaction
 
 SCHEMA: tuple[str, ...] = ("CREATE TABLE audit_cut(id INTEGER NOT NULL, hash TEXT NOT NULL)",)
+CUTS: tuple[str, ...] = (
+    """CREATE TABLE history_cuts(
+        root TEXT NOT NULL, path TEXT NOT NULL, stood INTEGER NOT NULL, PRIMARY KEY (root, path)
+    ) WITHOUT ROWID""",
+)
+"""Whether a file stood at the path before the first version that is still kept."""
 
 _OLD_VERSIONS = "at < ? AND id NOT IN (SELECT max(id) FROM history GROUP BY root, path)"
 _OLD_ROWS = "at < ? AND id < (SELECT max(id) FROM audit)"
@@ -65,6 +71,12 @@ class Retention:
         with transaction(self._connection):
             gone = self.expired(history, rows, runs)
             if gone.versions and history is not None:
+                self._connection.execute(
+                    f"""INSERT OR REPLACE INTO history_cuts
+                        SELECT root, path, sha256 IS NOT NULL FROM history WHERE id IN
+                        (SELECT max(id) FROM history WHERE {_OLD_VERSIONS} GROUP BY root, path)""",  # noqa: S608 - the same
+                    (to_ms(history),),
+                )
                 self._connection.execute(f"DELETE FROM history WHERE {_OLD_VERSIONS}", (to_ms(history),))  # noqa: S608 - the same
                 self._connection.execute(
                     """DELETE FROM contents WHERE sha256 NOT IN

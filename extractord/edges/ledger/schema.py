@@ -39,6 +39,7 @@ STEPS: tuple[Step, ...] = (
     currents.TURNS,
     fleet.SCHEMA,
     uses.SCHEMA,
+    retention.CUTS,
 )
 
 NAME = "ledger.db"

@@ -87,6 +87,13 @@ class Versions:
         """Every version of a path, oldest first."""
         return self._versions("root = ? AND path = ?", root, path)
 
+    def is_cut(self, root: str, path: str) -> bool:
+        """True if a file stood at the path before the first version that is still known of it."""
+        row = self._connection.execute(
+            "SELECT stood FROM history_cuts WHERE root = ? AND path = ?", (root, path)
+        ).fetchone()
+        return row is not None and row[0] == 1
+
     def made_by(self, by: str) -> tuple[Version, ...]:
         """Every version that a run made, oldest first."""
         return self._versions("made_by = ?", by)
@@ -111,6 +118,11 @@ class Versions:
             )
             self._drop({version.sha256 for version in versions})
             paths = tuple(dict.fromkeys([path, *(version.path for version in versions)]))
+            self._connection.executemany(
+                """DELETE FROM history_cuts WHERE root = ?1 AND path = ?2
+                   AND NOT EXISTS (SELECT 1 FROM history WHERE root = ?1 AND path = ?2)""",
+                [(root, each) for each in paths],
+            )
             holding.blank(self._connection, root, paths)
         return paths
 

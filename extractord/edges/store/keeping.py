@@ -74,12 +74,13 @@ class Keeping:
         Else it is as it was, and what was confirmed ranks as an agent's choice.
         """
         raw = self._versions.content(sha256)
-        version = next((one for one in reversed(self.history(root, path)) if one.sha256 == sha256), None)
+        history = self.history(root, path)
+        version = next((one for one in reversed(history) if one.sha256 == sha256), None)
         if raw is None or version is None:
             raise UsageError(f"{root}/{path} has no version {sha256[:12]}")
         current = Current(sha256=sha256, trust=Trust.CONFIRMED)
         if self._by != PERSON:
-            current = _unconfirmed(root, path, _current(version), raw)
+            current = _unconfirmed(root, path, _current(version, history), raw)
         there = self._store.roots.raw(root, path)
         self._store.place([Placement(root, path, there, raw, current)], self._by, "restore")
 
@@ -140,12 +141,17 @@ class Keeping:
         """The placement that takes a version back to the one before it."""
         earlier = [one for one in self.history(version.root, version.path) if one.id < version.id]
         last = earlier[-1] if earlier else None
+        if last is None and self._versions.is_cut(version.root, version.path):
+            raise StoreError(
+                f"{version.root}/{version.path}: the version before is too old to be kept ([keep]), "
+                "so nothing was undone"
+            )
         if last is None or last.sha256 is None:
             return Placement(version.root, version.path, raw, None, None)
         after = self._versions.content(last.sha256)
         if after is None:
             raise StoreError(f"{version.root}/{version.path}: the version before was purged")
-        current = _current(last)
+        current = _current(last, earlier)
         if self._by != PERSON:
             current = _unconfirmed(version.root, version.path, current, after)
         return Placement(version.root, version.path, raw, after, current)
@@ -170,13 +176,15 @@ def _unconfirmed(root: str, path: str, current: Current, raw: bytes) -> Current:
     return structs.replace(current, withheld=_against(root, path, unstamp(decode(path, raw))))
 
 
-def _current(version: Version) -> Current:
-    """A version as the ledger knew it."""
-    return Current(
-        sha256=version.sha256 or "",
-        trust=Trust.INFERRED if version.trust is None else version.trust,
-        foreign=version.by in {PERSON, UNATTENDED} and version.trust is not Trust.CONFIRMED,
-    )
+def _current(version: Version, history: Sequence[Version]) -> Current:
+    """A version as the ledger knew it: foreign where nobody but people ever put its bytes there.
+
+    What a run wrote is not foreign for having been put back, nor what is trusted for having been moved.
+    """
+    makers = {one.by for one in history if one.sha256 == version.sha256}
+    trust = Trust.INFERRED if version.trust is None else version.trust
+    foreign = trust is Trust.INFERRED and makers <= {PERSON, UNATTENDED}
+    return Current(sha256=version.sha256 or "", trust=trust, foreign=foreign)
 
 
 def _places(placements: Sequence[Placement]) -> tuple[str, ...]:
