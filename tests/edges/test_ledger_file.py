@@ -211,3 +211,32 @@ def test_a_reader_needs_no_right_to_write(tmp_path: Path) -> None:
 def test_a_fault_of_our_own_is_not_called_a_fault_of_the_ledger(tmp_path: Path) -> None:
     with Ledger.open(tmp_path) as ledger, pytest.raises(sqlite3.IntegrityError):
         ledger.ranges.close("pi", None, ["k1"], "no_prose", NOW)  # type: ignore[arg-type]
+
+
+def test_a_journal_that_was_left_without_its_ledger_is_not_taken_for_the_new_ones(tmp_path: Path) -> None:
+    ledger = Ledger.open(tmp_path)
+    ledger.ranges.close("pi", "s1", ["k1"], "no_prose", NOW)
+    journal = (tmp_path / "ledger.db-wal").read_bytes()
+    ledger.close()
+    (tmp_path / "ledger.db").unlink()
+    (tmp_path / "ledger.db-wal").write_bytes(journal)  # as a kill leaves it
+    with Ledger.open(tmp_path) as anew:
+        assert anew.ranges.states("pi", "s1") == {}
+        anew.check()
+    (kept,) = tmp_path.glob("ledger.db.lost-*-wal")
+    assert kept.read_bytes() == journal
+
+
+def test_where_new_begins_is_on_the_disk_even_where_nothing_else_waits_for_it(tmp_path: Path) -> None:
+    with Ledger.open(tmp_path) as ledger:
+        ledger.hurry()
+        done: list[str] = []
+        ledger._connection.set_trace_callback(done.append)
+        ledger.ranges.note_root("pi", "/home/me/.pi")
+        ledger._connection.set_trace_callback(None)
+        assert [each.split("(")[0] for each in done if "synchronous" in each or "INTO" in each] == [
+            "PRAGMA synchronous",
+            "PRAGMA synchronous = FULL",
+            "INSERT OR IGNORE INTO roots VALUES ",
+            "PRAGMA synchronous = 1",
+        ]

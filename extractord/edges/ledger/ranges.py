@@ -11,7 +11,7 @@ import msgspec
 
 from extractord.core.ports import Baseline, Owner, RangeState
 from extractord.core.records import Project
-from extractord.edges.ledger.connection import border, from_ms, to_ms, transaction
+from extractord.edges.ledger.connection import border, durable, from_ms, to_ms, transaction
 
 # Paths are kept as bytes, as the file system has them: not every name is UTF-8.
 SCHEMA: tuple[str, ...] = (
@@ -79,8 +79,13 @@ class Ranges:
         return found.fetchone() is not None
 
     def note_root(self, agent: str, root: str) -> None:
-        """From now on, what appears below this folder is new."""
-        self._connection.execute("INSERT OR IGNORE INTO roots VALUES (?, ?)", (agent, os.fsencode(root)))
+        """From now on, what appears below this folder is new.
+
+        This waits for the disk, and for all that was noted before it: a baseline that a power failure
+        took would be drawn anew, after lines that nobody read.
+        """
+        with durable(self._connection):
+            self._connection.execute("INSERT OR IGNORE INTO roots VALUES (?, ?)", (agent, os.fsencode(root)))
 
     def note_baseline(self, agent: str, session: str, place: Baseline) -> None:
         """All of the session up to the place was there before us; a file's second note replaces its first."""

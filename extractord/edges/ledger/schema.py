@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import secrets
 import sqlite3
@@ -102,11 +103,18 @@ def set_aside(path: Path, now: datetime) -> Path:
     """
     aside = path.with_name(f"{path.name}.damaged-{now:%Y%m%dT%H%M%S}-{secrets.token_hex(2)}")
     with translated(str(path)):
-        for end in ("-shm", "-wal", ""):
-            with suppress(FileNotFoundError):
-                path.with_name(path.name + end).rename(aside.with_name(aside.name + end))
+        _journals_aside(path, aside.name)
+        with suppress(FileNotFoundError):
+            path.rename(aside)
         _sync(path.parent)
     return aside
+
+
+def _journals_aside(path: Path, name: str) -> None:
+    """Rename what belongs to a ledger but itself."""
+    for end in ("-shm", "-wal"):
+        with suppress(FileNotFoundError):
+            path.with_name(path.name + end).rename(path.with_name(name + end))
 
 
 def blank(steps: Sequence[Step] = STEPS) -> sqlite3.Connection:
@@ -162,10 +170,26 @@ def _version(connection: sqlite3.Connection, path: Path, steps: Sequence[Step]) 
 
 
 def _make(path: Path, steps: Sequence[Step]) -> None:
-    """Build the ledger beside its place and link it there: a crash leaves none, a race leaves the first."""
-    with closing(blank(steps)) as empty, _copied(empty, path) as made, suppress(FileExistsError):
-        os.link(made, path)
+    """Build the ledger beside its place and link it there: a crash leaves none, a race leaves the first.
+
+    A journal that is there without its ledger would be taken for the new one's: it is moved aside.
+    """
+    with closing(blank(steps)) as empty, _copied(empty, path) as made, _alone(path.parent):
+        if not os.path.lexists(path):
+            _journals_aside(path, f"{path.name}.lost-{secrets.token_hex(4)}")
+            os.link(made, path)
     _sync(path.parent)
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Hold a folder against others who make a ledger there."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def _bring_up(connection: sqlite3.Connection, path: Path, steps: Sequence[Step]) -> None:
