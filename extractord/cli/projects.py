@@ -9,6 +9,7 @@ import msgspec
 from cyclopts import App, Parameter
 from msgspec import Struct
 
+from extractord.cli.attended import decider
 from extractord.cli.looking import looked_at, project_of
 from extractord.cli.writing import printable
 from extractord.config import Settings, load_settings
@@ -84,7 +85,7 @@ def move(old: Path, new: Path, *, json: Json = False) -> None:
         running = room.ledger.standing.running()
         if running:
             raise UsageError(f"{len(running)} runs are under way: wait for their end")
-        renamed = room.store.move(source, target, project)
+        renamed = room.store.move(source, target, project, decider())
         left = source in room.store.names()
     if json:
         print(msgspec.json.encode({"old": source, "new": target, "renamed": renamed, "left": left}).decode())

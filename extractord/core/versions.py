@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 
 from msgspec import Struct
 
+from extractord.core.digesting import digest
 from extractord.policy.requests import Trust
 
 
@@ -104,3 +106,12 @@ class Intent(Struct, frozen=True, kw_only=True):
     id: int
     run: str
     placed: tuple[Placed, ...]
+
+
+def held_key(changes: Sequence[HeldChange]) -> str:
+    """One row for each evidence key and name; without evidence the words stand for it."""
+    parts = []
+    for change in changes:
+        keys = sorted(proof.key for proof in change.proofs) or [change.text or ""]
+        parts.append("\x1f".join([change.root, change.name, "remove" if change.text is None else "", *keys]))
+    return digest("\x1e".join(sorted(parts)).encode("utf-8", "surrogatepass"))

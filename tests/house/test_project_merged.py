@@ -1,6 +1,7 @@
 """A project that was moved, and that has memories in its new place already."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -9,9 +10,11 @@ from person import SHOP, SHOP_ROOT, Person
 from storing import PROJECT, fact
 
 from extractord.core.records import Project
-from extractord.edges.store import Keeping
+from extractord.core.versions import held_key
+from extractord.edges.store import Keeping, Reviewing
+from extractord.edges.store.law import law_version
 from extractord.policy.requests import Trust
-from extractord.storeroom import storeroom
+from extractord.storeroom import now, storeroom
 
 TUESDAYS, PORT = "Deploys happen on Tuesdays", "The port is eight thousand"
 
@@ -65,10 +68,56 @@ def test_its_memories_come_to_those_with_trust_history_and_sessions(person: Pers
         assert (current["port.md"].trust, current["port.md"].pinned) == (Trust.STATED, True)
         assert (current["deploys-2.md"].trust, current["deploys.md"].foreign) == (Trust.STATED, True)
         history = room.ledger.versions.history(first["new"], "deploys-2.md")
-        assert [version.by for version in history] == ["run-1", "person", "person"]
+        assert [version.by for version in history] == ["run-1", "unattended", "unattended"]
         assert room.ledger.versions.paths(root) == ()
         assert [home.slug for home in room.ledger.rehoming.homes()] == [
             first["new"].removeprefix("projects/")
         ]
         assert Keeping(room.store).undo("run-1").restored == (f"{first['new']}/deploys-2.md",)
         check(person, room)
+
+
+ELSEWHERE = Project(slug="other-0123456789abcdef", identity="other", directory="/nowhere/other")
+NEW = f"projects/{ELSEWHERE.slug}"
+WORDS = "The port is nine thousand and one"
+
+
+def test_what_is_held_is_asked_once_wherever_its_project_went(person: Person) -> None:
+    at = now()
+    with storeroom(person.settings, print) as room:
+        person.run([(PROJECT, "held.md", fact("held", WORDS))], WORDS, mode="ask", at=at, room=room)
+        room.store.move(SHOP_ROOT, NEW, ELSEWHERE)
+        (moved,) = room.ledger.versions.held()
+        assert (moved.changes[0].root, moved.key) == (NEW, held_key(moved.changes))
+        person.run([(PROJECT, "held.md", fact("held", WORDS))], WORDS, mode="ask", at=at, room=room)
+        assert len(room.ledger.versions.held()) == 2
+        room.store.move(SHOP_ROOT, NEW, ELSEWHERE)
+        assert room.ledger.versions.held() == (moved,)
+        assert [one.state for one in room.ledger.versions.held("stale")] == ["stale"]
+
+
+def test_what_is_held_can_be_accepted_where_its_name_is_taken(person: Person) -> None:
+    person.run([(PROJECT, "held.md", fact("held", WORDS))], WORDS, mode="ask")
+    person.writes(NEW, "held.md", fact("harbour", "Ships come to Rotterdam"))
+    with storeroom(person.settings, print) as room:
+        room.store.notice(room.store.names())
+        assert room.store.move(SHOP_ROOT, NEW, ELSEWHERE) == {"held.md": "held-2.md"}
+        (held,) = room.ledger.versions.held()
+        assert Reviewing(room.store).accept(held) == (f"{NEW}/held-2.md",)
+        assert WORDS in (person.memory / NEW / "held-2.md").read_text()
+        check(person, room)
+
+
+def test_nothing_of_what_was_read_stays_behind_and_what_was_opened_follows(person: Person) -> None:
+    for number in range(40):
+        person.writes(SHOP_ROOT, f"many/m{number}.md", fact(f"m{number}", f"Ship {number} came to Rotterdam"))
+        os.utime(person.memory / SHOP_ROOT / f"many/m{number}.md", (1, 1))
+    person.writes(NEW, "held.md", fact("harbour", "Ships come to Hamburg"))
+    with storeroom(person.settings, print) as room:
+        room.store.notice(room.store.names())
+        assert len(list(room.ledger.surveys.texts(SHOP_ROOT, law_version()))) >= 40
+        room.ledger.uses.note(SHOP.slug, "codex", "s1", "x1", [f"{SHOP_ROOT}/port.md"], now())
+        room.store.move(SHOP_ROOT, NEW, ELSEWHERE)
+        assert list(room.ledger.surveys.texts(SHOP_ROOT, law_version())) == []
+        assert room.ledger.uses.opened(SHOP_ROOT) == {}
+        assert room.ledger.uses.opened(NEW)["port.md"].times == 1

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Container, Iterable
+from collections.abc import Callable, Container, Iterable
 from datetime import datetime
 
 import msgspec
 
-from extractord.core.versions import Held, HeldChange
+from extractord.core.versions import Held, HeldChange, held_key
 from extractord.edges.ledger.connection import from_ms, to_ms
 
 SCHEMA: tuple[str, ...] = (
@@ -75,6 +75,22 @@ def blank(connection: sqlite3.Connection, root: str, paths: Container[str]) -> N
         )
         if blanked != changes:
             connection.execute("UPDATE held SET changes = ? WHERE id = ?", (_encoded(blanked), number))
+
+
+def rename(connection: sqlite3.Connection, renamed: Callable[[HeldChange], HeldChange]) -> None:
+    """Give each change its new place, each row its key there; what then waits twice is stale."""
+    for number, key, state, text in connection.execute("SELECT id, key, state, changes FROM held").fetchall():
+        changes = _decoded(text)
+        moved = tuple(renamed(change) for change in changes)
+        if moved == changes:
+            continue
+        fresh = held_key(moved) + ("" if state == "waiting" and ":" not in key else f":{number}")
+        if connection.execute("SELECT 1 FROM held WHERE key = ? AND id <> ?", (fresh, number)).fetchone():
+            settle(connection, number, "stale")
+            fresh = f"{fresh}:{number}"
+        connection.execute(
+            "UPDATE held SET key = ?, changes = ? WHERE id = ?", (fresh, _encoded(moved), number)
+        )
 
 
 def _is_said_after(changes: Iterable[HeldChange], before: Iterable[HeldChange]) -> bool:

@@ -11,6 +11,7 @@ import msgspec
 from extractord.core.ports import Home
 from extractord.core.records import Project
 from extractord.core.versions import HeldChange
+from extractord.edges.ledger import holding
 from extractord.edges.ledger.connection import border
 from extractord.edges.ledger.versions import Versions
 
@@ -18,7 +19,8 @@ SCHEMA: tuple[str, ...] = (
     "CREATE TABLE moves(old TEXT PRIMARY KEY, new TEXT NOT NULL, project TEXT NOT NULL) WITHOUT ROWID",
 )
 
-_ROOTED = ("trust", "proofs", "history", "surveys", "texts", "uses")
+_NAMED = ("history", "history_cuts", "proofs", "uses")
+_READ = ("surveys", "texts")
 
 
 @border
@@ -59,7 +61,7 @@ class Rehoming:
 
     def move(self, old: str, new: str, project: Project) -> None:
         """The root has its new name: so has all that is known of it, and its sessions belong there."""
-        for table in _ROOTED:
+        for table in ("trust", *_NAMED, *_READ):
             self._connection.execute(
                 f"UPDATE OR REPLACE {table} SET root = ? WHERE root = ?",  # noqa: S608 - the tables above
                 (new, old),
@@ -70,12 +72,13 @@ class Rehoming:
     def merge(self, old: str, new: str, project: Project, names: Mapping[str, str]) -> None:
         """The memories of the root `old` are in `new`, each path under its new name: so is their history."""
         for path, name in names.items():
-            for table in ("history", "proofs"):
+            for table in _NAMED:
                 self._connection.execute(
-                    f"UPDATE OR REPLACE {table} SET root = ?, path = ? WHERE root = ? AND path = ?",  # noqa: S608 - the two above
+                    f"UPDATE OR REPLACE {table} SET root = ?, path = ? WHERE root = ? AND path = ?",  # noqa: S608 - the tables above
                     (new, name, old, path),
                 )
-        self._connection.execute("DELETE FROM surveys WHERE root = ?", (old,))
+        for table in _READ:
+            self._connection.execute(f"DELETE FROM {table} WHERE root = ?", (old,))  # noqa: S608 - these two
         self._follow(old, new, project, names)
 
     def _follow(self, old: str, new: str, project: Project, names: Mapping[str, str]) -> None:
@@ -86,19 +89,13 @@ class Rehoming:
             for stone in versions.tombstones([""])  # only those count by name in their own root
             if stone.root == old
         )
-        held = self._connection.execute("SELECT id, changes FROM held").fetchall()
-        for number, text in held:
-            changes = msgspec.json.decode(text, type=tuple[HeldChange, ...])
-            moved = tuple(
-                msgspec.structs.replace(change, root=new, path=names.get(change.path, change.path))
-                if change.root == old
-                else change
-                for change in changes
-            )
-            if moved != changes:
-                self._connection.execute(
-                    "UPDATE held SET changes = ? WHERE id = ?", (msgspec.json.encode(moved).decode(), number)
-                )
+
+        def renamed(change: HeldChange) -> HeldChange:
+            if change.root != old:
+                return change
+            return msgspec.structs.replace(change, root=new, path=names.get(change.path, change.path))
+
+        holding.rename(self._connection, renamed)
         self._connection.execute(
             "UPDATE OR REPLACE chances SET slug = ? WHERE slug = ?",
             (project.slug, old.removeprefix("projects/")),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -15,7 +14,7 @@ from extractord.core.foreign import virtual_path
 from extractord.core.ports import Ledger
 from extractord.core.records import Change, Outcome, Refusal, Stamp
 from extractord.core.survey import root_of
-from extractord.core.versions import Current, Held, HeldChange, Proof, Tombstone
+from extractord.core.versions import Current, Held, HeldChange, Proof, Tombstone, held_key
 from extractord.edges.store.burying import Burying
 from extractord.edges.store.noticing import Noticing
 from extractord.edges.store.placing import Placement, Placing
@@ -156,7 +155,7 @@ class Committing:
             )
             for one in group
         )
-        return Held(key=_held_key(changes), run=context.run, at=now, changes=changes)
+        return Held(key=held_key(changes), run=context.run, at=now, changes=changes)
 
 
 def _split(weighed: Sequence[Weighed]) -> tuple[list[Weighed], list[list[Weighed]]]:
@@ -207,12 +206,3 @@ def _request(one: Weighed) -> Refusal:
 
 def _source(one: Weighed, context: Context) -> str:
     return one.finding.sources[0] if one.finding.sources else f"{context.agent} {context.session}"
-
-
-def _held_key(changes: Sequence[HeldChange]) -> str:
-    """One row for each evidence key and name; without evidence the words stand for it."""
-    parts = []
-    for change in changes:
-        keys = sorted(proof.key for proof in change.proofs) or [change.text or ""]
-        parts.append("\x1f".join([change.root, change.name, "remove" if change.text is None else "", *keys]))
-    return hashlib.sha256("\x1e".join(sorted(parts)).encode("utf-8", "surrogatepass")).hexdigest()

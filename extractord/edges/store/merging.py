@@ -22,14 +22,16 @@ class Merge:
 def merge_of(roots: Roots, versions: Versions, old: str, new: str) -> Merge:
     """Given two roots that were just noticed, return what brings the memories of `old` into `new`.
 
-    What stands in `new`, or ever stood there, keeps its name: what comes takes a free one, but for the
-    same bytes under the same name, of which one goes. Raise StoreError where a file cannot be read.
+    What stands in `new`, or ever stood there, keeps its name: what comes, or is held and may, takes a free
+    one, but for the same bytes under the same name, of which one goes. Raise StoreError where a file cannot
+    be read.
     """
     placements: list[Placement] = []
     names: dict[str, str] = {}
     known = versions.current(old)
     there = roots.folder(old).names()
-    for path in sorted({*there, *versions.paths(old)} - {INDEX}):
+    wanted = {change.path for held in versions.held() for change in held.changes if change.root == old}
+    for path in sorted({*there, *versions.paths(old), *wanted} - {INDEX}):
         names[path] = _free(roots, versions, new, path, set(names.values()))
         if path not in there:
             continue

@@ -218,7 +218,7 @@ class Store:
             return one
         return replace(one, current=structs.replace(one.current, pinned=known.pinned))
 
-    def move(self, old: str, new: str, project: Project) -> Mapping[str, str]:
+    def move(self, old: str, new: str, project: Project, by: str = PERSON) -> Mapping[str, str]:
         """Give a project's root another name, with all that is known of it; return what is called otherwise.
 
         Where that root is there already, its memories come to those that it has. Raise UsageError where
@@ -229,7 +229,7 @@ class Store:
             if not source.is_dir():
                 raise UsageError(f"{old} has no memories: `extractord project list` names those that have")
             if target.exists():
-                return self._merge(old, new, project)
+                return self._merge(old, new, project, by)
             rehoming = self.ledger.rehoming
             rehoming.begin_move(old, new, project)
             try:
@@ -238,10 +238,10 @@ class Store:
             except OSError as error:
                 rehoming.end_move(old)
                 raise StoreError(f"{source} cannot be moved: {error.strerror}") from error
-            self._finish_moves()
+            self._finish_moves(by)
         return {}
 
-    def _merge(self, old: str, new: str, project: Project) -> Mapping[str, str]:
+    def _merge(self, old: str, new: str, project: Project, by: str) -> Mapping[str, str]:
         """All of it or nothing, as any commit; the old root goes where nothing else is in it."""
         now = self.clock()
         for root in (old, new):
@@ -253,22 +253,24 @@ class Store:
 
         def also() -> None:
             self.ledger.rehoming.merge(old, new, project, merge.names)
-            self.ledger.audit.note("move", PERSON, {"old": old, "new": new, "renamed": renamed}, now)
+            self.ledger.audit.note("move", by, {"old": old, "new": new, "renamed": renamed}, now)
 
-        self._placing.carry_out(PERSON, merge.placements, now, also)
+        self._placing.carry_out(by, merge.placements, now, also)
+        self.burying.level()
         with suppress(OSError):  # a person's own files, or lines of the index, stay where they are
             (self._memory / old).rmdir()
         return renamed
 
-    def _finish_moves(self) -> None:
+    def _finish_moves(self, by: str = UNATTENDED) -> None:
         """Tell the ledger of roots that have another name now; drop moves that did not come about."""
         for old, new, project in self.ledger.rehoming.open_moves():
             with self.ledger.transaction():
                 if (self._memory / new).is_dir() and not (self._memory / old).exists():
                     self.ledger.rehoming.move(old, new, project)
-                    self.ledger.audit.note("move", PERSON, {"old": old, "new": new}, self.clock())
+                    self.ledger.audit.note("move", by, {"old": old, "new": new}, self.clock())
                 else:
                     self.ledger.rehoming.end_move(old)
+            self.burying.level()
 
     @contextmanager
     def _locked(self, deadline_s: float = DEADLINE_S) -> Iterator[int]:
