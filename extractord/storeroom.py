@@ -160,7 +160,7 @@ def _store(
     folders: dict[str, Folder] = {}
 
     def folder(root: str) -> Folder:
-        if root not in folders:
+        if root not in folders or not folders[root].is_at(memory / root):
             if "/" in root:
                 Folder.create(memory / Path(root).parent, home).close()
             folders[root] = Folder.create(memory / root, home)

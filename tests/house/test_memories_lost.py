@@ -1,6 +1,7 @@
 """What becomes of memories when the ledger is damaged or lost, or a folder vanishes."""
 
 import json
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -8,6 +9,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from crashing import check
 from person import SHOP_ROOT, Person
 from storing import PROJECT, fact
 
@@ -131,3 +133,22 @@ def test_the_identity_outlives_the_ledger(person: Person) -> None:
         file.unlink()
     with storeroom(person.settings, print) as room:
         assert room.state.identity == before
+
+
+def test_a_root_that_was_put_back_while_a_process_lives_is_the_one_that_it_writes_in(person: Person) -> None:
+    root = person.memory / SHOP_ROOT
+    with storeroom(person.settings, print) as room:
+        before = room.store.names()
+        assert room.store.notice(before) == ()
+        backup = person.home / "backup"
+        root.rename(backup)
+        assert SHOP_ROOT not in room.store.names()
+        shutil.copytree(backup, root)
+        root.chmod(0o700)
+        assert room.store.notice(before) == ()
+        words = "The port is nine thousand and one"
+        kept = person.run([(PROJECT, "late.md", fact("late", words))], words, room=room)
+        assert kept.outcome is Outcome.SAVED
+        assert words in (root / "late.md").read_text()
+        assert not (backup / "late.md").exists()
+        check(person, room)

@@ -52,6 +52,14 @@ class Folder:
         """Given a descriptor that was opened and checked elsewhere, take it over."""
         return cls(descriptor, name)
 
+    def is_at(self, path: Path) -> bool:
+        """True if the path still leads to this very directory: it may have been moved, or put back."""
+        try:
+            there = path.stat()
+        except OSError:
+            return False
+        return os.path.samestat(there, os.fstat(self._root))
+
     def fileno(self) -> int:
         """Return the root's own descriptor."""
         return self._root
