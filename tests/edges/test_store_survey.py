@@ -1,3 +1,4 @@
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -111,3 +112,24 @@ def test_a_bad_file_blocks_no_change_but_its_own(house: House) -> None:
         "/memory/user/tabs.md",
     )
     assert house.roots().raw(SHOP_ROOT, "bad.md") == b"---\nname: [\n---\n"
+
+
+@pytest.mark.parametrize("table", ["history", "texts"])
+def test_however_much_came_at_once_no_other_connection_waits_for_more_than_a_few(
+    tmp_path: Path, table: str
+) -> None:
+    house = House(tmp_path)
+    for number in range(350):
+        house.project.put(
+            f"m{number}.md", fact(f"m{number}", f"Service {number} is in room {number}").encode()
+        )
+    house.now += timedelta(days=3650)  # none of it was written just now
+    said: list[str] = []
+    house.ledger._connection.set_trace_callback(said.append)
+    house.store.notice([SHOP_ROOT])
+    house.ledger._connection.set_trace_callback(None)
+    most = here = 0
+    for statement in said:
+        here = 0 if statement.startswith("BEGIN") else here + (f"INTO {table}" in statement)
+        most = max(most, here)
+    assert 0 < most <= 100

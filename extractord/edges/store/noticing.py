@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from shlex import quote
 
@@ -20,6 +20,7 @@ UNATTENDED = "unattended"
 _FEW = 2
 """So many files may always be deleted by hand, however small the root."""
 _NAMED = 3
+_AT_ONCE = 100
 
 
 class Noticing:
@@ -56,15 +57,17 @@ class Noticing:
         with self._ledger.transaction():
             for old, new in moved.items():
                 self._move(root, old, new, gone[old], now)
-            for row in changed:
-                if row.path not in moved.values():
-                    self._keep(root, row, current.get(row.path), now)
             for path in [] if vanished else lost:
                 buried += self._burying.stones(root, path, "deleted", now)
                 versions.set_current(root, path, None)
                 versions.note(root, path, None, PERSON, None, now)
             versions.bury(buried)
         self._burying.register(buried)
+        written = [row for row in changed if row.path not in moved.values()]
+        for some in _batches(written):  # another connection waits for no more than a few
+            with self._ledger.transaction():
+                for row in some:
+                    self._keep(root, row, current.get(row.path), now)
         if not vanished:
             return ""
         return (
@@ -96,6 +99,10 @@ class Noticing:
         versions.set_current(root, new, known)
         versions.note(root, old, None, PERSON, None, now)
         versions.note(root, new, known.sha256, PERSON, known.trust, now)
+
+
+def _batches(rows: Sequence[Surveyed]) -> Iterator[Sequence[Surveyed]]:
+    return (rows[begin : begin + _AT_ONCE] for begin in range(0, len(rows), _AT_ONCE))
 
 
 def _moved(

@@ -29,6 +29,7 @@ INDEX_BYTES = 4 * 1024 * 1024
 
 _SETTLED_NS = 2_000_000_000
 """A file that was written so shortly ago may change again without its stat showing it."""
+_AT_ONCE = 100
 _WORTH_KEEPING = 32
 """So few new rows are read again as fast as they are written down."""
 
@@ -114,8 +115,10 @@ class Roots:
         ]
         if len(new) < _WORTH_KEEPING:
             return
-        rows = [Remembered(row=one.bare, inode=one.stat[2], judged=one.judged) for one in new]
-        self._surveys.keep(root, law_version(), rows, self._texts(root, rows))
+        for begin in range(0, len(new), _AT_ONCE):  # another connection waits for no more than a few
+            some = new[begin : begin + _AT_ONCE]
+            rows = [Remembered(row=one.bare, inode=one.stat[2], judged=one.judged) for one in some]
+            self._surveys.keep(root, law_version(), rows, list(self._texts(root, rows)))
         self._surveys.forget(root, {path for path, _ in kept if path not in cached})
         self._kept[root] = {(path, one.stat) for path, one in cached.items()}
 
