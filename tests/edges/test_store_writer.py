@@ -15,7 +15,7 @@ from storing import USER, fact
 
 from extractord.edges.store import Store, Writer
 from extractord.edges.store.lock import locked
-from extractord.errors import ConflictError
+from extractord.errors import ConflictError, StoreError
 from extractord.storeroom import another_store, storeroom
 
 HELD_S = 1.0
@@ -102,3 +102,13 @@ async def test_a_writer_that_nobody_asked_has_no_thread_to_end(person: Person) -
         before = threading.active_count()
         await Writer(partial(another_store, person.settings, room.state)).close()
         assert threading.active_count() == before
+
+
+async def test_what_is_asked_of_a_closed_writer_is_refused_at_once(person: Person) -> None:
+    with storeroom(person.settings, print) as room:
+        closed = Writer(partial(another_store, person.settings, room.state))
+        assert await closed.do(Store.names) == ()
+        await closed.close()
+        await closed.close()
+        with pytest.raises(StoreError, match="is ending"):
+            await closed.do(Store.names)

@@ -12,6 +12,7 @@ from threading import Thread
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from extractord.edges.store.store import Store
+from extractord.errors import StoreError
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -33,9 +34,10 @@ class Writer:
         self._number = count()
         self._waiting = PriorityQueue[tuple[int, int, Future[Any], Callable[[], object]]]()
         self._thread = Thread(target=self._work, name="writer", daemon=True)
+        self._is_closed = False
 
     async def do(self, work: Callable[Concatenate[Store, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Return what the work comes to, given the store; raise what it raises.
+        """Return what the work comes to, given the store; raise what it raises, StoreError once closed.
 
         Work that was asked for is waited for, even by who is cancelled meanwhile: nobody may take a
         commit for undone that is still under way.
@@ -47,8 +49,9 @@ class Writer:
         return await self._whole(_FIRST, lambda: work(self._opened(), *args, **kwargs))
 
     async def close(self) -> None:
-        """Do what is still asked, close the store and let the thread go."""
-        if self._thread.ident is not None:
+        """Do what is still asked, close the store and let the thread go; nothing is done from then on."""
+        was_closed, self._is_closed = self._is_closed, True
+        if self._thread.ident is not None and not was_closed:
             await self._whole(_LAST, self._stack.close)
             self._thread.join()
 
@@ -58,6 +61,8 @@ class Writer:
         return self._store
 
     async def _whole(self, rank: int, work: Callable[[], T]) -> T:
+        if self._is_closed and rank != _LAST:
+            raise StoreError("no memory is written any more: this process is ending")
         asked = Future[T]()
         self._waiting.put((rank, next(self._number), asked, work))
         if self._thread.ident is None:
