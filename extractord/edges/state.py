@@ -128,12 +128,13 @@ class State:
 
     def exclude(self, directory: str, *, excluded: bool) -> None:
         """From now on the sessions of a directory are never read, or are read again."""
-        kept = [each for each in self.excluded() if each != directory]
-        if excluded:
-            kept.append(directory)
         place = self.directory / EXCLUDED
-        with _in_words(place, ConfigError), _beside(place, msgspec.json.encode(kept) + b"\n") as made:
-            made.replace(place)
+        with _in_words(place, ConfigError), _alone(self.directory):
+            kept = [each for each in self.excluded() if each != directory]
+            if excluded:
+                kept.append(directory)
+            with _beside(place, msgspec.json.encode(kept) + b"\n") as made:
+                made.replace(place)
 
     def _mark(self) -> bytes:
         return f"{self.identity.id}\n".encode()
@@ -191,6 +192,17 @@ def _in_words(place: Path, fault: type[ConfigError | StoreError]) -> Iterator[No
         raise fault(
             f"{place} cannot be used ({error.strerror}): see that it is a directory that this user may write"
         ) from error
+
+
+@contextmanager
+def _alone(directory: Path) -> Iterator[None]:
+    """Hold a directory against others who read and write a file in it the same way."""
+    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def _flock(descriptor: int, kind: int) -> bool:

@@ -206,3 +206,14 @@ def test_a_marker_that_is_a_link_is_not_followed(tmp_path: Path) -> None:
     (memory / ".extractord").symlink_to(tmp_path / "mine")
     with pytest.raises(StoreError, match="cannot be used"):
         state.claim_memory(memory)
+
+
+def test_what_many_exclude_at_once_is_all_excluded(tmp_path: Path) -> None:
+    wanted = {f"/nowhere/{number}" for number in range(24)}
+
+    def exclude(directory: str) -> None:
+        State.open(tmp_path / "state").exclude(directory, excluded=True)
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(exclude, wanted))
+    assert set(State.open(tmp_path / "state").excluded()) == wanted
