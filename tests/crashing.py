@@ -27,7 +27,7 @@ from storing import PROJECT, USER, fact
 
 from extractord.core.changeset import INDEX
 from extractord.core.digesting import digest
-from extractord.core.records import Outcome
+from extractord.core.records import Outcome, Project
 from extractord.edges.folder.root import TEMPORARY
 from extractord.edges.store.law import law_version
 from extractord.edges.store.register import Register
@@ -49,6 +49,8 @@ FAILING = {"ENOSPC": ("write", "pwrite64", "mkdir", "mkdirat", "openat", "rename
            "EACCES": ("openat", "mkdir", "mkdirat", "rename", "renameat", "renameat2", "unlink", "unlinkat",
                       "rmdir")}  # fmt: skip
 WORDS = "Service number 1 is gone, number 2 listens on port 9000, number 3 has a new name and I prefer tabs"
+ELSEWHERE = Project(slug="other-0123456789abcdef", identity="other", directory="/nowhere/other")
+NEW = f"projects/{ELSEWHERE.slug}"
 _STAMP = re.compile(rb"(recorded_at|observed_at): \S+")
 _WRITES = re.compile(r"O_WRONLY|O_RDWR|O_CREAT")
 _PR_SET_PTRACER = 0x59616D61
@@ -92,23 +94,41 @@ def commit(person: Person, room: Storeroom) -> Outcome:
     return person.run(changes, WORDS, room=room).outcome
 
 
+def merge(person: Person, room: Storeroom) -> Outcome:
+    """A moved project meets memories in its new place: names are taken, bytes the same, folders there."""
+    room.store.move(SHOP_ROOT, NEW, ELSEWHERE)
+    return Outcome.SAVED
+
+
+DEEDS = {"commit": commit, "merge": merge}
+
+
 class Ground:
     """A home as it was before, the same as it is afterwards, and a process that forks victims."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, deed: str = "commit") -> None:
         self._folder = folder
+        self._deed = deed
         self._made = 0
         self.before = folder / "before"
         person = Person(self.before)
         for number, name in enumerate(NAMES, 1):
             words = f"Service number {number} listens on port 800{number}"
             assert person.run([(PROJECT, f"{name}.md", fact(name, words))], words).outcome is Outcome.SAVED
+        person.writes(NEW, "deep/two.md", fact("two", "Ships come to Rotterdam"))
+        person.writes(NEW, "one.md", fact("one", "Ships come to Hamburg"))
+        person.writes(NEW, "three.md", (person.memory / SHOP_ROOT / "three.md").read_text())
+        with storeroom(person.settings, print) as room:
+            room.store.notice(room.store.names())
         self._runs = person.runs
         after = self._copy()
         with storeroom(after.settings, print) as room:
-            assert commit(after, room) is Outcome.SAVED
+            assert DEEDS[deed](after, room) is Outcome.SAVED
         self._states = {"before": files(person), "after": files(after)}
-        assert len(self._states["after"]) == len(self._states["before"]) + 3  # two files more, and a folder
+        more = len(self._states["after"]) - len(self._states["before"])
+        assert (
+            more == {"commit": 3, "merge": -3}[deed]
+        )  # two files and a folder; one of two, an index, a root
         self._stand = subprocess.Popen(
             [sys.executable, __file__, "--stand"],
             stdin=subprocess.PIPE,
@@ -160,15 +180,18 @@ class Ground:
             states = [name for name, state in self._states.items() if state == found]
             assert states, f"neither before nor after: {sorted(found)}"
             check(person, room)
-            key = f"x{self._runs + 1}"
-            known = room.ledger.ranges.states("codex", "s1").get(key)
-            is_closed = known is not None and known.state == "closed"
-            assert is_closed is (states[0] == "after"), f"{states[0]}, but the range is {known}"
+            if self._deed == "commit":
+                key = f"x{self._runs + 1}"
+                known = room.ledger.ranges.states("codex", "s1").get(key)
+                is_closed = known is not None and known.state == "closed"
+                assert is_closed is (states[0] == "after"), f"{states[0]}, but the range is {known}"
+            else:
+                assert bool(room.ledger.versions.paths(SHOP_ROOT)) is (states[0] == "before")
             if ended == "done":
                 assert states == ["after"], "it said that it was done"
             if states == ["before"]:
                 person.runs += 1  # the run's own id was used
-                assert commit(person, room) is Outcome.SAVED, "it cannot be done again"
+                assert DEEDS[self._deed](person, room) is Outcome.SAVED, "it cannot be done again"
                 again = {place: raw.replace(b"run-7", b"run-6") for place, raw in files(person).items()}
                 assert again == self._states["after"], "done again, it is not what it was to be"
         return states[0]
@@ -210,7 +233,7 @@ class Ground:
         """Let a victim commit under strace; how it ended: done, killed, or the error's kind."""
         assert self._stand.stdin is not None
         assert self._stand.stdout is not None
-        self._stand.stdin.write(f"{person.home} {person.runs}\n")
+        self._stand.stdin.write(f"{person.home} {person.runs} {self._deed}\n")
         self._stand.stdin.flush()
         victim = int(self._stand.stdout.readline())
         strace = subprocess.Popen(
@@ -279,10 +302,10 @@ def may_trace() -> bool:
 
 
 @contextmanager
-def ground() -> Iterator[Ground]:
+def ground(deed: str = "commit") -> Iterator[Ground]:
     """Yield a ground in a folder of its own."""
     with tempfile.TemporaryDirectory(prefix="crash-") as folder:
-        made = Ground(Path(folder))
+        made = Ground(Path(folder), deed)
         try:
             yield made
         finally:
@@ -324,10 +347,10 @@ def _stand() -> None:
     law_version()
     "loaded".encode("ascii")
     for line in sys.stdin:
-        home, runs = line.split()
+        home, runs, deed = line.split()
         pid = os.fork()
         if pid == 0:
-            os._exit(_be_victim(Person(Path(home)), int(runs)))
+            os._exit(_be_victim(Person(Path(home)), int(runs), deed))
         os.waitpid(pid, os.WUNTRACED)
         print(pid, flush=True)
         _, status = os.waitpid(pid, 0)
@@ -335,14 +358,14 @@ def _stand() -> None:
         print({0: "done", 3: "error", -signal.SIGKILL: "killed"}.get(code, f"died of {code}"), flush=True)
 
 
-def _be_victim(person: Person, runs: int) -> int:
+def _be_victim(person: Person, runs: int, deed: str) -> int:
     person.runs = runs
     ctypes.CDLL(None).prctl(_PR_SET_PTRACER, ctypes.c_ulong(-1), 0, 0, 0)
     with ExitStack() as stack:
         room = stack.enter_context(storeroom(person.settings, print))
         os.kill(os.getpid(), signal.SIGSTOP)
         try:
-            outcome = commit(person, room)
+            outcome = DEEDS[deed](person, room)
         except ExtractordError:
             return 3
         return 0 if outcome is Outcome.SAVED else 4
@@ -353,15 +376,17 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument("--points", type=int, default=0, help="kills and failures at most; 0: all")
     parser.add_argument("--stand", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--deed", choices=DEEDS, default="commit", help="what is cut short")
     asked = parser.parse_args()
     if asked.stand:
         _stand()
         return 0
-    with ground() as made:
+    with ground(asked.deed) as made:
         calls = made.calls()
         print(f"{len(calls)} calls, of which {sum(changes for _, changes in calls)} may change a disk")
-        made.intrude(calls)
-        print("an edit in the moment of the crash: not lost")
+        if asked.deed == "commit":
+            made.intrude(calls)
+            print("an edit in the moment of the crash: not lost")
         for name, points in (("kills", kills(calls)), ("failures", failures(calls))):
             tally = Tally()
             for point in thinned(points, asked.points):

@@ -14,7 +14,7 @@ from extractord.core.changeset import INDEX
 from extractord.core.foreign import objection
 from extractord.core.ports import Expired, Folder, Ledger
 from extractord.core.records import Change, Outcome, Project
-from extractord.core.survey import Surveyed, place_of
+from extractord.core.survey import USER_ROOT, Surveyed, place_of
 from extractord.core.versions import Current, Tombstone
 from extractord.edges.store.burying import Burying
 from extractord.edges.store.committing import Committed, Committing
@@ -90,6 +90,7 @@ class Store:
                     self.roots.folder(root).sweep()
                 except StoreError as error:
                     warn(str(error))
+                self._drop(root)
             torn = self.burying.level()
         if torn:
             warn(torn)
@@ -257,9 +258,14 @@ class Store:
 
         self._placing.carry_out(by, merge.placements, now, also)
         self.burying.level()
-        with suppress(OSError):  # a person's own files, or lines of the index, stay where they are
-            (self._memory / old).rmdir()
+        self._drop(old)
         return renamed
+
+    def _drop(self, root: str) -> None:
+        """Take a project's root away in which nothing is, nor was: its memories went to another one."""
+        if root != USER_ROOT and not self.ledger.versions.current(root):
+            with suppress(OSError):  # a person's own files, or lines of the index, stay where they are
+                (self._memory / root).rmdir()
 
     def _finish_moves(self, by: str = UNATTENDED) -> None:
         """Tell the ledger of roots that have another name now; drop moves that did not come about."""
