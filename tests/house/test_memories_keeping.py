@@ -130,10 +130,10 @@ def test_a_run_is_undone_whole_or_its_conflicts_are_listed(person: Person) -> No
 
 def test_the_audit_is_shown_and_verified_and_a_change_in_it_is_found(person: Person) -> None:
     rows = person.told("audit", "show")
-    assert [row["kind"] for row in rows] == ["commit", "commit"]
+    assert [row["kind"] for row in rows] == ["commit", "allowed", "commit", "allowed"]
     assert person.told("audit", "show", "run-1")[0]["subject"] == "run-1"
     (verified,) = person.told("audit", "verify")
-    assert verified == {"rows": 2, "head": rows[0]["hash"]}
+    assert verified == {"rows": 4, "head": rows[0]["hash"]}
     with storeroom(person.settings, print) as room:
         room.ledger._connection.execute("DROP TRIGGER audit_is_never_changed")
         room.ledger._connection.execute("UPDATE audit SET kind = 'other' WHERE id = 1")
