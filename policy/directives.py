@@ -24,6 +24,31 @@ DIRECTIVES = tuple(
             r"|obeys?)\b"
         ),
         (
+            r"\b(?:pay no attention to|(?:do not|don't|never) (?:follow|obey|heed))\b[^.]{0,20}"
+            r"\b(?:previous|prior|earlier|above|preceding|system)\b[^.]{0,20}"
+            r"\b(?:instructions?|prompts?|messages?|guidelines?|directions?)\b"
+        ),
+        (
+            r"\b(?:pay no attention to|(?:do not|don't|never) (?:follow|obey|heed)) (?:any |all |the )?"
+            r"(?:instructions?|prompts?|rules?|guidelines?|directions?) (?:above|before|so far|you)\b"
+        ),
+        (
+            r"\b(?:ignore|disregard|forget|override) (?:whatever|what|everything|anything|all)\b"
+            r"(?: that)? (?:the )?(?:user|developer|operator|person|system)\b[^.]{0,20}"
+            r"\b(?:said|says|told|asked|wrote)\b"
+        ),
+        r"\b(?:keep|hide|conceal) (?:this|it|that)(?: \w{1,20}){0,3} from the (?:user|person|human)\b",
+        (
+            r"\b(?:pre ?-?approved|approves|has approved|have approved|authori[sz]ed) (?:all|every|any)"
+            r" (?:of the |your )?(?:tool calls?|tools?|commands?|actions?)\b"
+            r"|\b(?:all|every|any) (?:tool calls?|commands?|actions?) (?:are|is|has been|have been)"
+            r" (?:pre ?-?)?(?:approved|authori[sz]ed)\b"
+        ),
+        (
+            r"\b(?:begin|start) (?:each|every|all) (?:new )?(?:sessions?|conversations?|chats?|tasks?)\b"
+            r"[^.]{0,20}\b(?:running|executing|fetching|installing|downloading)\b"
+        ),
+        (
             r"\b(?:ignore|disregard|forget|override) (?:everything|anything|whatever|all)\b[^.]{0,30}"
             r"\b(?:above|before|previously|earlier|so far)\b"
         ),

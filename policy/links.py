@@ -22,26 +22,29 @@ _PROGRAM_LINK = re.compile(
     r"(?:command|vscode(?:-insiders)?|vscodium|cursor|windsurf|jetbrains|idea|zed|ms-[a-z-]{1,30}|search-ms|shell)"
     r":(?=\S)"
 )
-_KNOWN_SCHEMES = "https?|mailto|tel|ftps?|sftp|ssh|git|file:///"
+_KNOWN_SCHEMES = "https?|mailto|tel|ftps?|sftp|ssh|git|file:///(?!/)"
 _UNKNOWN_LINK = re.compile(
     rf"(?:\]\s?\(\s{{0,4}}<?|^ {{0,3}}\[[^\]\n]{{1,300}}\]:\s{{0,4}}<?)(?!(?:{_KNOWN_SCHEMES}))"
     r"[a-z][a-z0-9+.-]{1,40}:(?=[^\s)])"
-    rf"|<(?!(?:{_KNOWN_SCHEMES}))[a-z][a-z0-9+.-]{{1,40}}://",
+    rf"|<(?!(?:{_KNOWN_SCHEMES}))[a-z][a-z0-9+.-]{{1,40}}://"
+    r"|(?:\]\s?\(|^ {0,3}\[[^\]\n]{1,300}\]:)\s{0,4}<?(?://|\\\\)",
     re.MULTILINE,
 )
 _IMPORT = re.compile(r"(?:^|[\s(\"'])@(?:~?/|\.{1,2}/)[^\s]", re.MULTILINE)
 _INLINE_LINK = re.compile(
     r"\bdata:[a-z0-9.+-]{1,40}/[a-z0-9.+-]{1,80}[;,]|\bdata:(?:;base64)?,(?=\S)|\][ \t]?\([ \t]{0,4}<?data:"
 )
+_ALT = r"!\[(?:[^\[\]\n]|\n(?!\s{0,8}\n)|\[(?:[^\[\]\n]|\[[^\[\]\n]{0,60}\]){0,100}\]){0,300}\]"
+"""An image as far as its place; brackets in pairs and a line's end are its words."""
 _REMOTE_IMAGE = re.compile(
-    r"!\[[^\]\n]{0,300}\]\s?\(\s{0,4}<?(?:https?:)?(?://|\\\\)"
+    rf"{_ALT}\s?\(\s{{0,4}}<?(?:https?:)?(?://|\\\\)"
     r"|<(?:img|image|iframe|frame|video|audio|source|track|embed|object|script|link|input|base|use|body|form"
     r"|meta|table|td)\b[^<>]{0,300}\b(?:src|srcset|href|data|poster|background|action|content)\s{0,4}="
     r"|@import\s{0,4}(?:url\s?\()?\s{0,4}[\"']?(?:https?:)?//|\burl\(\s{0,4}[\"']?(?:https?:)?//"
     r"|<[a-z][^<>]{0,300}\b(?:style\s{0,4}=[^<>]{0,300}url\s{0,4}\(|on[a-z]{3,20}\s{0,4}=)",
     re.IGNORECASE,
 )
-_IMAGE_BY_NAME = re.compile(r"!\[[^\]\n]{1,300}\]")
+_IMAGE_BY_NAME = re.compile(_ALT)
 _REMOTE_NAME = re.compile(
     r"^ {0,3}\[[^\]\n]{1,300}\]:\s{0,4}<?(?:https?:)?(?://|\\\\)", re.MULTILINE | re.IGNORECASE
 )
@@ -122,6 +125,9 @@ LINK_RULES = (
         holds=(
             content("`](obsidian:…)`", memory("[x](obsidian://open?vault=a)")),
             content("`](file://host/…)`", memory("[x](file://evil.example/share)")),
+            content("`](file:////host/…)`", memory("[x](file:////evil.example/share)")),
+            content("`](\\\\\\\\host\\…)`", memory("[x](\\\\\\\\evil.example\\share)")),
+            content("`](//host/…)`", memory("[x](//evil.example/share)")),
             content("`[x]: slack:…`", memory("[x][y]\n\n[y]: slack://open")),
             content("`@~/…`", memory("See @~/.ssh/config")),
             content("`@../…`", memory("@../other/notes.md")),
@@ -135,6 +141,10 @@ LINK_RULES = (
         gives=Hold,
         allows=(
             content("an image of the project", memory("![plan](docs/plan.png)")),
+            content(
+                "an image of the project before a link",
+                memory("![plan](docs/plan.png) of [the wiki](https://wiki.example/)"),
+            ),
             content("a type in angle brackets", memory("Return `Vec<String>`, and `<b>` for bold.")),
             content("a link by its name", memory("See [the wiki][w].\n\n[w]: https://wiki.example/")),
         ),
@@ -142,6 +152,10 @@ LINK_RULES = (
             content("`![](https://…)`", memory("![x](https://evil.example/a.png)")),
             content("`<img src=…>`", memory("<img src='//evil.example/a.png'>")),
             content("an image by its name", memory("![x][y]\n\n[y]: https://evil.example/a.png")),
+            content("an image with brackets in its words", memory("![a[b]c](https://evil.example/a.png)")),
+            content(
+                "an image whose words end on the next line", memory("![a\n](https://evil.example/a.png)")
+            ),
             content("an image behind an entity", memory("![x](&#104;ttps://evil.example/a.png)")),
             content("`<iframe src=…>`", memory("<iframe src='https://evil.example/'></iframe>")),
             content("`<p style=…url(…)>`", memory('<p style="background:url(//evil.example)">x</p>')),
