@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from extractord.config import Settings, platform_surroundings
+from extractord.core.connecting.launchd import LABEL
 from extractord.core.connecting.target import Receipt
 from extractord.core.connecting.unit import Unit
 from extractord.edges import supervisors
@@ -53,13 +54,16 @@ def _found(target: str, settings: Settings, *, is_system: bool, account: str) ->
     if target == "systemd":
         has_supervisor = supervisors.has_systemd(is_system=is_system)
         has_namespaces = is_system or supervisors.has_namespaces(has_manager=has_supervisor)
+        is_loaded = False
     else:
         has_supervisor, has_namespaces = supervisors.has_launchd(), True
+        is_loaded = bool(supervisors.agent_of(os.getuid(), LABEL))
     return Unit(
         uid=os.getuid(),
         account=_account(account or environ.get("SUDO_USER", ""), is_system=is_system),
         is_system=is_system,
         has_supervisor=has_supervisor,
+        is_loaded=is_loaded,
         has_namespaces=has_namespaces,
         places=tuple(_places(settings, Path(home))),
         data=str(settings.data_dir),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import getpass
+import re
 import shutil
 import subprocess
 from collections.abc import Sequence
@@ -27,6 +28,15 @@ def state_of(service: str, *, is_system: bool) -> str:
 def has_launchd() -> bool:
     """True where there is a launchd to be told."""
     return shutil.which("launchctl") is not None
+
+
+def agent_of(uid: int, label: str) -> str:
+    """What launchd says of a user's agent: running, waiting, …; empty where it knows of none."""
+    ended = _asked(("launchctl", "print", f"gui/{uid}/{label}"))
+    if ended is None or ended.returncode:
+        return ""
+    found = re.search(r"(?m)^\s*state = (.+)$", ended.stdout)
+    return found[1].strip() if found else "loaded"
 
 
 def has_namespaces(*, has_manager: bool) -> bool:

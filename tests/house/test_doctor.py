@@ -174,6 +174,26 @@ def test_a_unit_that_is_installed_has_to_run_and_to_wait_long_enough(
     assert "is gone" in worst(found(person, "units"))[1]
 
 
+def test_an_agent_of_launchds_has_to_run_and_to_wait_long_enough(person: Person, supervisor: Path) -> None:
+    tool = supervisor.with_name("launchctl")
+    tool.write_text(f"#!/bin/sh\ncat {supervisor}\n")
+    tool.chmod(0o755)
+    assert worst(found(person, "units"))[0] is OK
+    done = person.types("install", "launchd", "--yes", PATH=os.environ["PATH"])
+    assert done.returncode == 0, done.stderr
+    supervisor.write_text("\tstate = running\n\tpid = 7\n")
+    assert worst(found(person, "units"))[:2] == (OK, "launchd's agent is running")
+    longer = replace(person.settings, run=Run(drain_s=100.0))
+    health, says, _ = worst(found(person, "units", longer))
+    assert (health, "75 s to stop, and run.drain_s wants 115" in says) == (WARN, True)
+    supervisor.write_text("\tstate = spawn scheduled\n")
+    assert worst(found(person, "units"))[:2] == (FAIL, "launchd's agent is spawn scheduled")
+    tool.write_text("#!/bin/sh\nexit 113\n")
+    health, says, remedy = worst(found(person, "units"))
+    assert (health, says) == (FAIL, "launchd knows of no such agent")
+    assert remedy.startswith(f"`launchctl bootstrap gui/{os.getuid()} {person.home}/Library/LaunchAgents/")
+
+
 ROW = RunRow(run="01AAAA", agent="codex", session="s1", project="p", model="m", started_at=now())
 
 

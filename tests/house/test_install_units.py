@@ -17,6 +17,9 @@ SUPERVISOR = """#!/bin/sh
 echo "$(basename "$0") $*" >> "$RECORD"
 case "$*" in
   *is-system-running) echo "$MANAGER";;
+  "print "*) [ -e "$RECORD.loaded" ] || exit 113; printf '\t%s\n' "state = running";;
+  "bootstrap "*) [ ! -e "$RECORD.loaded" ] || exit 5; touch "$RECORD.loaded";;
+  "bootout "*) rm "$RECORD.loaded" || exit 3;;
   *show*) echo "StatusText=watching 12 folders"; echo "ActiveState=active";;
 esac
 case "$(basename "$0")" in systemd-run|unshare) exit "$NAMESPACES";; esac
@@ -209,13 +212,25 @@ def test_launchds_agent_is_a_property_list_with_this_machines_places(machine: Ma
     assert agent["EnvironmentVariables"]["EXTRACTORD_STATE_DIR"] == f"{home}/state"
     assert (agent["Umask"], agent["ExitTimeOut"]) == (0o077, 75)
     assert agent["StandardErrorPath"] == f"{home}/Library/Logs/extractord.log"
-    assert machine.told() == [
-        f"launchctl bootstrap gui/{uid} {place}",
-        f"launchctl print gui/{uid}/extractord",
-    ]
+    asked = f"launchctl print gui/{uid}/extractord"
+    started = [f"launchctl bootstrap gui/{uid} {place}", asked]
+    assert machine.told() == [asked, *started]
+    stopped = [f"launchctl bootout gui/{uid}/extractord"]
+    (home / "config.toml").write_text("[run]\ndrain_s = 90\n")
+    again = machine.types("install", "launchd", "--yes")
+    assert again.returncode == 0, again.stderr
+    assert machine.told() == [asked, *stopped, *started]
     assert machine.types("uninstall", "launchd", "--yes").returncode == 0
-    assert machine.told() == [f"launchctl bootout gui/{uid}/extractord"]
+    assert machine.told() == [asked, *stopped]
     assert not place.exists()
+
+
+def test_an_agent_that_launchd_does_not_have_is_taken_out_all_the_same(machine: Machine) -> None:
+    assert machine.types("install", "launchd", "--yes").returncode == 0
+    machine.record.with_name("record.loaded").unlink()
+    done = machine.types("uninstall", "launchd", "--yes")
+    assert done.returncode == 0, done.stderr
+    assert not (machine.person.home / "Library/LaunchAgents").exists()
 
 
 def test_an_odd_home_does_not_break_either_form(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from extractord.cli.planning import put_in
 from extractord.cli.supervision import UNITS
 from extractord.config.broker import broker_of
 from extractord.core.broker import Broker, Calling
+from extractord.core.connecting.launchd import LABEL
 from extractord.core.connecting.unit import GRACE_S
 from extractord.edges import supervisors
 from extractord.edges.bus import line_to
@@ -22,6 +23,7 @@ from extractord.edges.receipts import Receipts
 from extractord.errors import BusError, InstallError
 
 _SERVICE = "extractord.service"
+_STOP = re.compile(r"(?m)^TimeoutStopSec=(\d+)$|<key>ExitTimeOut</key>\s*<integer>(\d+)</integer>")
 _HALF = 0.5
 _CALL_S = 10.0
 
@@ -48,34 +50,52 @@ def inotify(patient: Patient) -> Iterator[Finding]:
 
 def units(patient: Patient) -> Iterator[Finding]:
     """Whether what starts the daemon is installed, runs, and waits long enough at its end."""
-    installed = [name for name in sorted(UNITS) if Receipts(patient.settings.state_dir, name).rows()]
-    if not installed:
+    installed = {name: Receipts(patient.settings.state_dir, name).rows() for name in sorted(UNITS)}
+    if not any(installed.values()):
         yield ok("no unit is installed: it is started by hand, or by something else")
-    if "systemd" in installed:
-        rows = Receipts(patient.settings.state_dir, "systemd").rows()
-        is_system = any(row.path.startswith("/etc/") for row in rows)
-        own = "" if is_system else "--user "
+    for name, rows in installed.items():
         for row in rows:
-            text = read(row.path)
-            if text is None:
-                yield warn(f"{row.path} was installed, and is gone", "`extractord install systemd`")
-            elif (found := re.search(r"(?m)^TimeoutStopSec=(\d+)$", text)) and int(found[1]) < (
-                wanted := int(patient.settings.run.drain_s) + GRACE_S
-            ):
-                yield warn(
-                    f"{row.path} gives it {found[1]} s to stop, and run.drain_s wants {wanted}",
-                    "`extractord install systemd` writes it anew",
-                )
-        state = supervisors.state_of(_SERVICE, is_system=is_system)
-        if state == "active":
-            yield ok(f"{_SERVICE} is active")
-        else:
-            yield fail(
-                f"{_SERVICE} is {state or 'not known: no systemd answers'}",
-                f"`systemctl {own}status {_SERVICE}`, then `systemctl {own}restart {_SERVICE}`",
+            yield from _unit(patient, name, row.path)
+    if rows := installed["systemd"]:
+        yield _systemd(is_system=any(row.path.startswith("/etc/") for row in rows))
+    if rows := installed["launchd"]:
+        yield _launchd(rows[0].path)
+
+
+def _unit(patient: Patient, name: str, path: str) -> Iterator[Finding]:
+    """Whether a unit's file is there, and gives it the time that it takes to end."""
+    text, wanted = read(path), int(patient.settings.run.drain_s) + GRACE_S
+    if text is None:
+        yield warn(f"{path} was installed, and is gone", f"`extractord install {name}`")
+    elif (found := _STOP.search(text)) and int(given := found[1] or found[2]) < wanted:
+        yield warn(
+            f"{path} gives it {given} s to stop, and run.drain_s wants {wanted}",
+            f"`extractord install {name}` writes it anew",
+        )
+
+
+def _systemd(*, is_system: bool) -> Finding:
+    own, state = "" if is_system else "--user ", supervisors.state_of(_SERVICE, is_system=is_system)
+    if state == "active":
+        return ok(f"{_SERVICE} is active")
+    return fail(
+        f"{_SERVICE} is {state or 'not known: no systemd answers'}",
+        f"`systemctl {own}status {_SERVICE}`, then `systemctl {own}restart {_SERVICE}`",
+    )
+
+
+def _launchd(path: str) -> Finding:
+    state, domain = supervisors.agent_of(os.getuid(), LABEL), f"gui/{os.getuid()}"
+    match state:
+        case "running":
+            return ok("launchd's agent is running")
+        case "":
+            return fail("launchd knows of no such agent", f"`launchctl bootstrap {domain} {path}`")
+        case _:
+            return fail(
+                f"launchd's agent is {state}",
+                f"~/Library/Logs/extractord.log says why; then `launchctl kickstart -k {domain}/{LABEL}`",
             )
-    if "launchd" in installed:
-        yield ok("launchd's agent is installed")
 
 
 def hooks(patient: Patient) -> Iterator[Finding]:

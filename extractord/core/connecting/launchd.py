@@ -11,6 +11,7 @@ from extractord.core.connecting.unit import UNITS, Unit
 from extractord.errors import InstallError, UsageError
 
 NAME = "launchd"
+LABEL = "extractord"
 _MARK = "extractord"
 
 
@@ -75,13 +76,14 @@ def _start(ground: Ground) -> Iterator[tuple[str, ...]]:
     unit = _unit(ground)
     yield "install", "-d", "-m", "0700", *sorted({unit.data, unit.state})
     if unit.has_supervisor:
+        yield from _stop(ground)
         yield "launchctl", "bootstrap", f"gui/{unit.uid}", _place(ground)
-        yield "launchctl", "print", f"gui/{unit.uid}/extractord"
+        yield "launchctl", "print", f"gui/{unit.uid}/{LABEL}"
 
 
 def _stop(ground: Ground) -> tuple[tuple[str, ...], ...]:
     unit = _unit(ground)
-    return (("launchctl", "bootout", f"gui/{unit.uid}/extractord"),) if unit.has_supervisor else ()
+    return (("launchctl", "bootout", f"gui/{unit.uid}/{LABEL}"),) if unit.is_loaded else ()
 
 
 def _notes(ground: Ground) -> Iterator[str]:

@@ -22,6 +22,8 @@ class Unit:
     is_system: bool
     has_supervisor: bool
     """Who starts units answers here."""
+    is_loaded: bool
+    """It has this unit already, running or not; asked of launchd only, which takes none twice."""
     has_namespaces: bool
     """The supervisor can give a service a namespace of its own."""
     places: tuple[tuple[str, str], ...]
