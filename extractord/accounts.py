@@ -11,8 +11,25 @@ from msgspec.structs import replace
 
 from extractord.core.outcomes import Ended
 from extractord.core.ports import Ledger, Owner, RunRow
-from extractord.core.records import Brief, Conversation, Exchange, Outcome, ParkedRun, Window
+from extractord.core.records import Brief, Conversation, Ending, Exchange, Outcome, ParkedRun, Window
 from extractord.edges.store import Committed
+
+_NO_CONVERSATION = Conversation(ending=Ending.FAILED)
+_NOT_COMMITTED = Committed(outcome=Outcome.ABORTED)
+_STOPPED = Ended(Outcome.ABORTED, "stopped")
+
+
+@dataclass(slots=True)
+class Under:
+    """A run under way: what is known of it so far, however it ends."""
+
+    id: str
+    window: Window
+    attempts: int = 0
+    brief: Brief | None = None
+    conversation: Conversation = _NO_CONVERSATION
+    committed: Committed = _NOT_COMMITTED
+    ended: Ended = _STOPPED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,21 +89,12 @@ class Accounts:
             window = Window(agent=agent, session=session, project=kept.project, exchanges=exchanges)
             yield window, kept.brief
 
-    def closed(
-        self,
-        row: RunRow,
-        ended: Ended,
-        conversation: Conversation,
-        committed: Committed,
-        window: Window,
-        brief: Brief | None,
-        now: datetime,
-    ) -> RunRow:
+    def closed(self, row: RunRow, run: Under, now: datetime) -> RunRow:
         """Close or release the range, audit what was refused, and return the row as it is kept.
 
         The brief of a run that is parked is kept for `runs retry`.
         """
-        ledger = self.ledger
+        ledger, ended, committed, conversation = self.ledger, run.ended, run.committed, run.conversation
         requests, usage = ledger.runs.usage(row.run)
         row = replace(
             row,
@@ -111,9 +119,9 @@ class Accounts:
                 ledger.ranges.release(
                     row.run, attempted=ended.counted, retry_at=ended.retry_at, reason=ended.reason
                 )
-            if ended.outcome is Outcome.PARKED and brief is not None:
-                keys = tuple(exchange.key for exchange in window.exchanges)
-                kept = ParkedRun(brief=brief, project=window.project, keys=keys)
+            if ended.outcome is Outcome.PARKED and run.brief is not None:
+                keys = tuple(exchange.key for exchange in run.window.exchanges)
+                kept = ParkedRun(brief=run.brief, project=run.window.project, keys=keys)
                 ledger.runs.keep_brief(row.run, msgspec.msgpack.encode(kept))
             ledger.runs.finish(row)
         return row

@@ -9,7 +9,7 @@ from extractord.config import Settings
 from extractord.core.events import RunFinished
 from extractord.core.ports import RunRow
 from extractord.dispatch import Dispatch
-from extractord.edges.signals import Signals, first_of, signalled
+from extractord.edges.signals import Signals, drained, first_of, signalled
 from extractord.fleet.serving import played
 from extractord.following import Outside, reread
 from extractord.heartbeat import Heartbeat
@@ -77,11 +77,7 @@ class Daemon:
         self._heart.stopping(len(self._dispatch.running))
         if running := self._dispatch.running:
             self._say(f"stopping: {len(running)} in flight may end within {drain_s:g} s")
-            ends = (asyncio.wait(running), self._signals.at_once.wait())
-            waiting = {asyncio.create_task(end) for end in ends}
-            await asyncio.wait(waiting, timeout=drain_s, return_when=asyncio.FIRST_COMPLETED)
-            for task in waiting:
-                task.cancel()
+            await drained(running, drain_s, self._signals.at_once)
         self._dispatch.cancel()
         await asyncio.gather(*self._dispatch.running, return_exceptions=True)
         self._say("stopped")

@@ -8,34 +8,16 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from extractord.accounts import Accounts
+from extractord.accounts import Accounts, Under
 from extractord.briefing import Briefing, Ground
 from extractord.core import outcomes
 from extractord.core.naming import RANDOM_BYTES, ulid
-from extractord.core.outcomes import Ended
 from extractord.core.ports import Child, RunRow
-from extractord.core.records import Brief, Conversation, Ending, Outcome, Snapshot, Window
+from extractord.core.records import Brief, Snapshot
 from extractord.core.wire import Start
-from extractord.edges.store import Committed, Context, Store, Writer
+from extractord.edges.store import Context, Store, Writer
 from extractord.errors import ExtractordError, ModelError
 from extractord.spending import BudgetSpent, Spending
-
-_NO_CONVERSATION = Conversation(ending=Ending.FAILED)
-_NOT_COMMITTED = Committed(outcome=Outcome.ABORTED)
-_STOPPED = Ended(Outcome.ABORTED, "stopped")
-
-
-@dataclass(slots=True)
-class _Under:
-    """A run under way: what is known of it so far, however it ends."""
-
-    id: str
-    window: Window
-    attempts: int
-    brief: Brief | None = None
-    conversation: Conversation = _NO_CONVERSATION
-    committed: Committed = _NOT_COMMITTED
-    ended: Ended = _STOPPED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +45,7 @@ class Extraction:
         """Given a snapshot, run it and return the run's row; None where somebody else has its range."""
         now, window = self.clock(), snapshot.window
         run_id, attempts = ulid(now, secrets.token_bytes(RANDOM_BYTES)), self.accounts.attempts(window)
-        run = _Under(run_id, window, attempts, snapshot.brief)
+        run = Under(run_id, window, attempts, snapshot.brief)
         row = self.accounts.opened(run.id, window, now)
         if row is None:
             return None
@@ -77,13 +59,11 @@ class Extraction:
         except ExtractordError as error:
             run.ended = outcomes.failed(str(error), run.attempts, self.clock())
         finally:
-            ended = outcomes.parked(run.ended, run.attempts, self.parked_after)
-            row = self.accounts.closed(
-                row, ended, run.conversation, run.committed, window, run.brief, self.clock()
-            )
+            run.ended = outcomes.parked(run.ended, run.attempts, self.parked_after)
+            row = self.accounts.closed(row, run, self.clock())
         return row
 
-    async def _converse_at_length(self, run: _Under) -> None:
+    async def _converse_at_length(self, run: Under) -> None:
         """Brief and converse; where the provider finds it too long, once more with half."""
         if not self.embedded:
             self.spending.check(run.id)
@@ -99,7 +79,7 @@ class Extraction:
                 raise
             await self._converse(run, self.briefing.composed(drafted, tokens // 2), ground)
 
-    async def _converse(self, run: _Under, brief: Brief, ground: Ground) -> None:
+    async def _converse(self, run: Under, brief: Brief, ground: Ground) -> None:
         run.brief = brief
         start = Start(
             brief=brief,
@@ -113,7 +93,7 @@ class Extraction:
         if asking.fault is not None:  # what was refused until then is kept
             raise asking.fault
 
-    async def _commit(self, run: _Under) -> None:
+    async def _commit(self, run: Under) -> None:
         """What the conversation came to goes to the one writer, whose verdict counts."""
         failed = outcomes.of_conversation(run.conversation, run.attempts, self.clock())
         if failed is not None:

@@ -57,9 +57,10 @@ class Place:
     def running(self) -> Iterator[subprocess.Popen[str]]:
         """The daemon, from its first word that it watches until it has ended."""
         with (self.home / "log").open("a") as log:
+            before = len(self.log())
             daemon = subprocess.Popen([*EXTRACTORD, "run"], env=self.environ, stderr=log, text=True)
             try:
-                self.wait_for(lambda: "watching" in self.log(), 20)
+                self.wait_for(lambda: "watching" in self.log()[before:], 30)
                 yield daemon
             finally:
                 if daemon.poll() is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -34,6 +34,16 @@ def signalled() -> Iterator[Signals]:
     finally:
         for number in answers:
             loop.remove_signal_handler(number)
+
+
+async def drained(running: Collection[asyncio.Task[None]], seconds: float, at_once: asyncio.Event) -> None:
+    """Wait until all of it has ended, at most so long, and no longer than until the event is set."""
+    if not running:
+        return
+    ends = {asyncio.create_task(asyncio.wait(running)), asyncio.create_task(at_once.wait())}
+    await asyncio.wait(ends, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+    for end in ends:
+        end.cancel()
 
 
 async def first_of(*events: asyncio.Event) -> None:

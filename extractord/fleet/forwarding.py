@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 
 from msgspec import structs
 
+from extractord.accounts import Under
 from extractord.core import outcomes
 from extractord.core.broker import Broker, Calling, Came
 from extractord.core.events import Event
@@ -30,19 +31,16 @@ from extractord.core.fleet import (
 from extractord.core.naming import RANDOM_BYTES, ulid
 from extractord.core.outcomes import Ended
 from extractord.core.ports import RunRow
-from extractord.core.records import Conversation, Ending, Outcome, Snapshot, Window
+from extractord.core.records import Outcome, Snapshot, Window
 from extractord.core.redact import marks_for
 from extractord.core.redact import replace as put
 from extractord.core.tiers import Excerpt, by_exchange, fitted, leaned
 from extractord.edges.bus import Line, first_to_end, keep
 from extractord.edges.ledger.fleet import Sent
-from extractord.edges.store import Committed
 from extractord.errors import BusError, ExtractordError
 from extractord.fleet import WEEK_S, broker_for, person_of
 from extractord.house import House
 
-_NOTHING = Conversation(ending=Ending.FINISHED)
-_NOT_HERE = Committed(outcome=Outcome.FORWARDED)
 _AGAIN_EVERY_S = 1.0
 _AGAIN_AT_ONCE = 20
 _HEADER_BYTES = 1024
@@ -91,17 +89,16 @@ class Forwarding:
         row = accounts.opened(ulid(now, secrets.token_bytes(RANDOM_BYTES)), window, now)
         if row is None:
             return None
-        row = structs.replace(row, model="")
-        ended = Ended(Outcome.ABORTED, "stopped")
+        row, run = structs.replace(row, model=""), Under(row.run, window)
         try:
             await self._forward(window)
-            ended = Ended(Outcome.FORWARDED)
+            run.ended = Ended(Outcome.FORWARDED)
         except BusError as error:
-            ended = Ended(Outcome.DEFERRED, str(error), now + _RETRY)
+            run.ended = Ended(Outcome.DEFERRED, str(error), now + _RETRY)
         except ExtractordError as error:
-            ended = outcomes.failed(str(error), accounts.attempts(window), now)
+            run.ended = outcomes.failed(str(error), accounts.attempts(window), now)
         finally:
-            row = accounts.closed(row, ended, _NOTHING, _NOT_HERE, window, None, self._house.clock())
+            row = accounts.closed(row, run, self._house.clock())
         return row
 
     async def _forward(self, window: Window) -> None:

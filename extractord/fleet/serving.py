@@ -12,7 +12,7 @@ from pathlib import Path
 
 from extractord.config import Settings
 from extractord.core.events import Event
-from extractord.edges.signals import Signals, first_of, signalled
+from extractord.edges.signals import Signals, drained, first_of, signalled
 from extractord.edges.state import State
 from extractord.edges.store import Writer
 from extractord.errors import ConfigError
@@ -57,7 +57,7 @@ async def serve_extractor(settings: Settings, outside: Outside, partitions: Coll
             outside.notify.ready(f"extracting {len(partitions)} partitions")
             try:
                 await _until(signals, calling, extracting.work(signals.stop, outside.notify.alive))
-                await _drained(extracting, signals, settings.run.drain_s)
+                await drained(extracting.running, settings.run.drain_s, signals.at_once)
             finally:
                 outside.notify.stopping("stopping")
                 calling.cancel()
@@ -129,11 +129,3 @@ async def _beating(signals: Signals, alive: Callable[[], None]) -> None:
         alive()
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(signals.stop.wait(), _BEAT_S)
-
-
-async def _drained(extracting: Extracting, signals: Signals, drain_s: float) -> None:
-    if running := extracting.running:
-        ends = {asyncio.create_task(asyncio.wait(running)), asyncio.create_task(signals.at_once.wait())}
-        await asyncio.wait(ends, timeout=drain_s, return_when=asyncio.FIRST_COMPLETED)
-        for end in ends:
-            end.cancel()
