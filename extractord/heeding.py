@@ -35,10 +35,10 @@ class Heeding:
     async def look(self) -> None:
         """Where it is time, look at every root: a root that cannot be used is said once, the others go on."""
         await self.witness(())
-        now = self._clock()
-        if now < self._due:
+        now, rest = self._clock(), timedelta(seconds=self._settings.run.rescan_s)
+        if now < self._due <= now + rest:  # a clock that was put back does not make it wait for longer
             return
-        self._due = now + timedelta(seconds=self._settings.run.rescan_s)
+        self._due = now + rest
         said: set[str] = set()
         for root in await self._writer.do(Store.names):
             try:

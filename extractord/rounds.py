@@ -58,6 +58,8 @@ class Round:
         watch = Watch(room.sources, polling=run.polling, rescan_s=run.rescan_s, warn=self._say, passed=passed)
         async for touched in watch.touched(self.over):
             for source, path in touched:
+                if self.over.is_set():  # what is left is looked at anew by the next round, or life
+                    return
                 passed()
                 try:
                     await self._offer(await room.reading.touched(source, path, room.clock()))

@@ -198,3 +198,29 @@ def test_twenty_signals_at_once_change_nothing_and_end_nothing(person: Person) -
         says(person, "We deploy only on Tuesdays.")
         service.wait_for(lambda: "outcome=saved" in service.log.read_text())
         assert service.stop(20) == (0, False)
+
+
+def test_to_stop_or_to_reread_does_not_wait_for_all_that_is_unread_and_loses_none_of_it(
+    person: Person,
+) -> None:
+    with served(person) as service:
+        assert service.stop(20) == (0, False)
+    for number in range(400):
+        says(person, "ok thanks", number)
+    with served(person) as service:
+        assert service.stop(20) == (0, False)
+        assert len(skipped(service)) < 400
+    with served(person) as service:
+        configured(person, "[run]\nconcurrency = 2\n")
+        service.process.send_signal(signal.SIGHUP)
+        service.wait_for(lambda: len(service.said("READY")) == 2)
+        assert len(skipped(service)) < 400
+        service.wait_for(lambda: len(skipped(service)) >= 400, 60)
+        assert service.stop(20) == (0, False)
+    assert len(skipped(service)) == len(set(skipped(service))) == 400
+
+
+def skipped(service: Supervised) -> list[str]:
+    """The session of each exchange that was skipped, in every life so far."""
+    lines = service.log.read_text().splitlines()
+    return [line.partition("session=")[2].split()[0] for line in lines if "event=skipped" in line]
