@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+
+from msgspec.structs import replace
 
 from extractord.config import Settings
 from extractord.config.changes import Changes
@@ -35,11 +37,27 @@ def reread(house: House, outside: Outside) -> House:
         changes = Changes.between(house.settings, outside.load())
         fresh = rearranged(house, changes.settings) if changes.followed else house
     except ConfigError as error:
-        for problem in error.problems:
-            outside.say(f"configuration refused: {problem}")
-        outside.say("configuration refused: the one in force stays")
+        for sentence in _refused(error):
+            outside.say(sentence)
         return house
     for sentence in changes.sentences():
         outside.say(sentence)
     outside.follow(fresh.settings)
     return fresh
+
+
+def only_read(settings: Settings, load: Callable[[], Settings]) -> Iterator[str]:
+    """Given the settings in force, say what differs now; a part of a fleet follows at its next start."""
+    try:
+        changes = Changes.between(settings, load())
+    except ConfigError as error:
+        yield from _refused(error)
+    else:
+        every = tuple(sorted((*changes.followed, *changes.at_restart)))
+        yield from replace(changes, followed=(), at_restart=every).sentences()
+
+
+def _refused(error: ConfigError) -> Iterator[str]:
+    for problem in error.problems:
+        yield f"configuration refused: {problem}"
+    yield "configuration refused: the one in force stays"

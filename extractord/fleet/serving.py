@@ -20,12 +20,13 @@ from extractord.fleet import broker_for, person_of
 from extractord.fleet.extracting import Extracting
 from extractord.fleet.forwarding import forwarding
 from extractord.fleet.mirroring import Mirroring
-from extractord.following import Outside
+from extractord.following import Outside, only_read
 from extractord.house import House, opened
 from extractord.intercom import intercom
 from extractord.storeroom import another_store, confined, storeroom
 
 Say = Callable[[Event | str], None]
+Part = Coroutine[object, object, None]
 _BEAT_S = 1.0
 
 
@@ -54,12 +55,11 @@ async def serve_extractor(settings: Settings, outside: Outside, partitions: Coll
             calling = asyncio.create_task(extracting.live(broker))
             numbers = ", ".join(map(str, sorted(partitions)))
             outside.say(f"extracting partitions {numbers} of {settings.fleet.partitions}")
-            outside.notify.ready(f"extracting {len(partitions)} partitions")
+            attending = _attending(signals, settings, outside, f"extracting {len(partitions)} partitions")
             try:
-                await _until(signals, calling, extracting.work(signals.stop, outside.notify.alive))
+                await _until(attending, calling, extracting.work(signals.stop, outside.notify.alive))
                 await drained(extracting.running, settings.run.drain_s, signals.at_once)
             finally:
-                outside.notify.stopping("stopping")
                 calling.cancel()
                 for run in extracting.running:
                     run.cancel()
@@ -78,9 +78,8 @@ async def serve_mirror(settings: Settings, outside: Outside) -> None:
         level = confined(settings, Path(tmp), kept, broker_port=broker.port)
         writer = Writer(partial(another_store, settings, room.state, confinement=level))
         async with mirroring(room.state, writer, settings, outside.say) as living:
-            outside.notify.ready("mirroring")
-            await _until(signals, living, _beating(signals, outside.notify.alive))
-            outside.notify.stopping("stopping")
+            attending = _attending(signals, settings, outside, "mirroring")
+            await _until(attending, living, _beating(signals, outside.notify.alive))
         await writer.close()
         outside.say("stopped")
 
@@ -109,18 +108,32 @@ async def mirroring(
         await asyncio.gather(living, return_exceptions=True)
 
 
-async def _until(
-    signals: Signals, calling: asyncio.Task[None], part: Coroutine[object, object, object]
-) -> None:
+async def _until(attending: Part, calling: asyncio.Task[None], part: Part) -> None:
     """Do this until it ends or a signal comes; what goes wrong in `calling` is raised."""
-    working = asyncio.create_task(part)
-    stopping = asyncio.create_task(first_of(signals.stop))
-    await asyncio.wait({working, calling, stopping}, return_when=asyncio.FIRST_COMPLETED)
-    signals.stop.set()
+    working, asked = asyncio.create_task(part), asyncio.create_task(attending)
+    await asyncio.wait({working, calling, asked}, return_when=asyncio.FIRST_COMPLETED)
+    asked.cancel()
+    await asyncio.gather(asked, return_exceptions=True)
     if calling.done():
         calling.result()
     await working
-    stopping.cancel()
+
+
+async def _attending(signals: Signals, settings: Settings, outside: Outside, status: str) -> None:
+    """Ready, until a signal asks to stop; at SIGHUP it is said what takes a restart."""
+    try:
+        outside.notify.ready(status)
+        while not signals.stop.is_set():
+            await first_of(signals.stop, signals.reread)
+            if signals.reread.is_set():
+                signals.reread.clear()
+                outside.notify.reloading()
+                for sentence in only_read(settings, outside.load):
+                    outside.say(sentence)
+                outside.notify.ready(status)
+    finally:
+        signals.stop.set()
+        outside.notify.stopping("stopping")
 
 
 async def _beating(signals: Signals, alive: Callable[[], None]) -> None:
