@@ -13,7 +13,7 @@ from extractord.core.records import Entry, Seen
 from extractord.core.transcripts.blocks import Content
 from extractord.core.transcripts.cursor_store import ROWS, CursorStoreReader
 from extractord.core.transcripts.cursor_text import CursorTextReader
-from extractord.core.transcripts.cursor_words import said_by
+from extractord.core.transcripts.cursor_words import is_marked, said_by
 from extractord.core.transcripts.decoding import decoder
 from extractord.core.transcripts.source import Container, Opened, Source, Surroundings
 from extractord.core.transcripts.speech import Speech
@@ -48,6 +48,7 @@ class CursorReader:
         self._speech = Speech("cursor", path.rsplit("/", 1)[-1].removesuffix(".jsonl"))
         self._speech.is_subagent = "/subagents/" in path
         self._last: Entry | None = None
+        self._are_marked = False
 
     def feed(self, record: bytes) -> Iterator[Seen]:
         """Given a line, yield what it brings."""
@@ -70,7 +71,8 @@ class CursorReader:
         for block in content if isinstance(content, list) else ():
             if block.type not in _KNOWN and block.type not in _RESULTS:
                 self.unknown[f"block/{block.type[:64]}"] += 1
-        for each in said_by(self._speech, role, content):
+        self._are_marked = self._are_marked or is_marked(role, content)
+        for each in said_by(self._speech, role, content, are_marked=self._are_marked):
             self._last = each
             yield each
 

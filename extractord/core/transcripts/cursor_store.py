@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from extractord.core.records import Seen
 from extractord.core.transcripts.blocks import Block
-from extractord.core.transcripts.cursor_words import said_by
+from extractord.core.transcripts.cursor_words import is_marked, said_by
 from extractord.core.transcripts.decoding import decoder
 from extractord.core.transcripts.recorded import absolute
 from extractord.core.transcripts.source import Opened, Rows
@@ -128,12 +128,15 @@ class CursorStoreReader:
         """The messages that the root has; all of them where it has none that is known."""
         self._speech.begin(self.session or self._speech.session)
         named = [ident for ident in self._there if ident in self._messages]
-        for ident in named or self._messages:
-            message = decoded(self._messages[ident].encode(), _MESSAGE, self.unknown)
-            if message is None:
-                continue
+        found = (
+            decoded(self._messages[ident].encode(), _MESSAGE, self.unknown)
+            for ident in named or self._messages
+        )
+        messages = [each for each in found if each is not None]
+        marked = any(is_marked(each.role, _content(each)) for each in messages)
+        for message in messages:
             if message.role in _SAYS:
-                yield from said_by(self._speech, message.role, _content(message))
+                yield from said_by(self._speech, message.role, _content(message), are_marked=marked)
             elif message.role not in _SILENT:
                 self.unknown[f"message/{message.role[:64]}"] += 1
 

@@ -6,10 +6,10 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
-from extractord.core.records import Origin, Role, Seen
+from extractord.core.records import Seen
 from extractord.core.transcripts.blocks import opening
 from extractord.core.transcripts.commontools import has_failed
-from extractord.core.transcripts.cursor_words import queries_in, said_by
+from extractord.core.transcripts.cursor_words import said_by
 from extractord.core.transcripts.fences import fenced
 from extractord.core.transcripts.recorded import clean
 from extractord.core.transcripts.source import Opened
@@ -47,19 +47,14 @@ class CursorTextReader:
         self._speech.begin(self.session)
         for speaker, lines in blocks:
             if speaker == "user":
-                yield from self._user("\n".join(lines).strip("\n"))
+                text = "\n".join(lines).strip("\n")
+                yield from said_by(self._speech, "user", text, are_marked=True)
             else:
                 yield from self._assistant(lines)
 
     def settle(self) -> Iterator[Seen]:
         """Nothing waits: a document is whole."""
         return iter(())
-
-    def _user(self, text: str) -> Iterator[Seen]:
-        if queries_in(text):
-            yield from said_by(self._speech, "user", text)
-        else:
-            yield from self._speech.aside(self._speech.entry(Role.CONTEXT, Origin.SYNTHETIC, text))
 
     def _assistant(self, lines: list[str]) -> Iterator[Seen]:
         said: list[str] = []

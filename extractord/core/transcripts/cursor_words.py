@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from extractord.core.records import Entry
+from msgspec.structs import replace
+
+from extractord.core.records import Entry, Origin, Role
 from extractord.core.transcripts.blocks import Content, opening, said_in, text_of
 from extractord.core.transcripts.speech import Speech
 
@@ -28,11 +30,25 @@ def queries_in(text: str) -> list[str]:
     return _QUERY.findall(_WRAPPERS.sub("", text))
 
 
-def said_by(speech: Speech, role: str, content: Content) -> Iterator[Entry]:
-    """Given a message, yield what it says; known by its words, which all forms have in common."""
+def is_marked(role: str, content: Content) -> bool:
+    """True for a user's message in which is marked what was asked: in its session all are."""
+    return role == "user" and bool(queries_in(text_of(content)))
+
+
+def said_by(speech: Speech, role: str, content: Content, *, are_marked: bool) -> Iterator[Entry]:
+    """Given a message, yield what it says; known by its words, which all forms have in common.
+
+    Where queries `are_marked`, a user's message without one is the agent's own.
+    """
     text = text_of(content)
     if role == "user" and (place := _WORKSPACE.search(text)):
         speech.cwd = speech.cwd or place[1].strip()
     entry = opening(speech, role, text)
     queries = queries_in(text) if role == "user" else []
+    if role == "user" and are_marked and not queries:
+        entry = replace(entry, role=Role.CONTEXT, origin=_no_persons(entry.origin))
     yield from said_in(speech, role, content, entry, _WRAPPERS, "\n".join(queries) if queries else None)
+
+
+def _no_persons(origin: Origin) -> Origin:
+    return Origin.SYNTHETIC if origin is Origin.HUMAN else origin

@@ -91,6 +91,20 @@ def test_what_the_editor_put_round_is_nobodys_words(words: str, typed: list[str]
     assert prompts(fed(reader(SOURCE, PATH), said("user", text(words)))) == typed
 
 
+def test_once_queries_are_marked_a_message_without_one_is_no_persons() -> None:
+    to = reader(SOURCE, PATH)
+    before = said("user", text("an older one"))
+    marked = said("user", text("<user_query>\nours\n</user_query>"))
+    after = said("user", text("Continue where you left off."), text("<rules>\nx\n</rules>"))
+    seen = fed(to, before, marked, after)
+    assert prompts(seen) == ["an older one", "ours"]
+    own = [each for each in newest(seen).values() if each.role is Role.CONTEXT]
+    assert [(each.origin, each.text) for each in own] == [
+        (Origin.SYNTHETIC, "Continue where you left off."),
+        (Origin.SYNTHETIC, "<rules>\nx\n</rules>"),
+    ]
+
+
 def test_a_sub_agents_prompt_and_a_tools_result_are_no_persons() -> None:
     beside = reader(SOURCE, "/h/agent-transcripts/s1/subagents/s2.jsonl")
     assert [each.origin for each in newest(fed(beside, said("user", text("go")))).values()] == [
