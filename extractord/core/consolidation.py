@@ -31,6 +31,7 @@ _ENDS = re.compile(
     re.IGNORECASE,
 )
 AGENT = "extractord"
+_ROLES = {Trust.STATED: Role.USER, Trust.INFERRED: Role.ASSISTANT, Trust.UNTRUSTED: Role.TOOL}
 
 
 class Kept(Struct, frozen=True, kw_only=True):
@@ -87,8 +88,8 @@ def fitting(memories: Sequence[Kept], tokens: int) -> tuple[Kept, ...]:
 def shown(memories: Sequence[Kept]) -> tuple[Shown, ...]:
     """Given memories, return them as the entries that a run's evidence can cite.
 
-    What a memory says is as good as the memory: words of a stated one are a person's, all others
-    an agent's.
+    What a memory says is as good as the memory: words of a stated one are a person's, of an inferred
+    one an agent's, of any other a tool's.
     """
     return tuple(_shown(f"e{number}", one) for number, one in enumerate(memories, 1))
 
@@ -112,15 +113,15 @@ def _word(trust: Trust | None) -> str:
 
 
 def _shown(label: str, one: Kept) -> Shown:
-    is_persons = one.row.trust is not None and one.row.trust >= Trust.STATED
+    trust = Trust.UNTRUSTED if one.row.trust is None else min(one.row.trust, Trust.STATED)
     memory = parse(one.text)
     text = one.text if isinstance(memory, Malformed) else f"{memory.description}\n\n{memory.body}".strip()
     entry = Entry(
         id=one.virtual,
         agent=AGENT,
         session="",
-        role=Role.USER if is_persons else Role.ASSISTANT,
-        origin=Origin.HUMAN if is_persons else Origin.SYNTHETIC,
+        role=_ROLES[trust],
+        origin=Origin.HUMAN if trust is Trust.STATED else Origin.SYNTHETIC,
         text=text,
         time=one.said_at.astimezone(UTC),
     )

@@ -81,12 +81,14 @@ def test_what_a_memory_says_is_as_good_as_the_memory_and_no_better() -> None:
         kept("a", WORDS),
         kept("b", "We deploy", trust=Trust.INFERRED),
         kept("c", "x", trust=Trust.CONFIRMED),
+        kept("d", "x", trust=Trust.UNTRUSTED),
     ]
     entries = shown(memories)
     assert [(one.label, one.entry.role, one.entry.origin) for one in entries] == [
         ("e1", Role.USER, Origin.HUMAN),
         ("e2", Role.ASSISTANT, Origin.SYNTHETIC),
         ("e3", Role.USER, Origin.HUMAN),
+        ("e4", Role.TOOL, Origin.SYNTHETIC),
     ]
     assert (
         rendered(memories[:1], entries[:1]) == f"[e1 /memory/user/a.md stated 2026-11-01]\n{WORDS}\n\n{WORDS}"
