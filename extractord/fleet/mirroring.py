@@ -15,7 +15,7 @@ from extractord.core.versions import Current
 from extractord.edges.bus import Line, first_to_end, keep
 from extractord.edges.store import Store, Writer
 from extractord.edges.store.placing import Placement
-from extractord.errors import ConflictError, StoreError
+from extractord.errors import ConfigError, ConflictError, StoreError
 from extractord.policy.requests import Trust
 
 _BY = "mirror"
@@ -42,6 +42,14 @@ class Mirroring:
         """What the broker has, by root and path: a SHA-256."""
         self._said: dict[str, str] = {}
         self._trouble = ""
+
+    async def begin(self) -> None:
+        """Raise ConfigError over memories that no mirror put there: a list of the broker's would end them."""
+        if lost := await self._writer.look(_not_mirrored):
+            raise ConfigError(
+                f"`--role mirror`: {lost} is there and was never mirrored; a mirror deletes what the "
+                "broker does not have: give it a `memory.dir` and a `state_dir` of its own"
+            )
 
     async def live(self, broker: Broker) -> None:
         """Keep a line to the broker; each begins with all that it retains."""
@@ -151,3 +159,14 @@ def _fault(root: str, path: str, raw: bytes) -> str:
 
 def _name_fault(root: str, path: str) -> str:
     return "the index is derived" if path == INDEX else objection(root, path, "")
+
+
+def _not_mirrored(store: Store) -> str:
+    """A memory of a directory in which no mirror ever was; empty where one was, or where nothing is."""
+    first = ""
+    for root in store.names():
+        for row in store.survey(root):
+            if any(version.by == _BY for version in store.ledger.versions.history(root, row.path)):
+                return ""
+            first = first or f"{root}/{row.path}"
+    return first

@@ -77,10 +77,12 @@ async def serve_mirror(settings: Settings, outside: Outside) -> None:
         kept = [settings.memory_dir, settings.state_dir]
         level = confined(settings, Path(tmp), kept, broker_port=broker.port)
         writer = Writer(partial(another_store, settings, room.state, confinement=level))
-        async with mirroring(room.state, writer, settings, outside.say) as living:
-            attending = _attending(signals, settings, outside, "mirroring")
-            await _until(attending, living, _beating(signals, outside.notify.alive))
-        await writer.close()
+        try:
+            async with mirroring(room.state, writer, settings, outside.say) as living:
+                attending = _attending(signals, settings, outside, "mirroring")
+                await _until(attending, living, _beating(signals, outside.notify.alive))
+        finally:
+            await writer.close()
         outside.say("stopped")
 
 
@@ -97,9 +99,10 @@ async def played(house: House, roles: Collection[str], say: Say) -> AsyncIterato
 async def mirroring(
     state: State, writer: Writer, settings: Settings, say: Say
 ) -> AsyncIterator[asyncio.Task[None]]:
-    """Keep the copy in the block. Raise ConfigError where there is no broker or no person."""
+    """Keep the copy in the block. Raise ConfigError for no broker, no person, or memories of one's own."""
     client = f"extractord-mirror-{state.identity.id[:16]}"
     mirror = Mirroring(writer, person_of(settings), client, say)
+    await mirror.begin()
     living = asyncio.create_task(mirror.live(broker_for(settings)))
     try:
         yield living

@@ -241,6 +241,22 @@ def test_a_mirror_writes_nothing_that_the_law_would_not_let_a_stranger_write(
     assert names <= {"MEMORY.md"}
 
 
+def test_a_mirror_is_not_made_of_memories_of_ones_own(broker: Mosquitto, tmp_path: Path) -> None:
+    desk = Machine(tmp_path / "desk", broker, "ann@desk")
+    mine = desk.home / "data/memory/user/mine.md"
+    mine.parent.mkdir(parents=True, mode=0o700)
+    mine.parent.parent.chmod(0o700)
+    mine.write_text("Tabs it is.\n")
+    for roles in (("--role", "mirror"), ("--role", "forwarder", "--role", "mirror")):
+        ran = subprocess.run(
+            [*EXTRACTORD, "run", *roles], env=desk.environ, capture_output=True, text=True, check=False
+        )
+        assert (ran.returncode, "user/mine.md is there and was never mirrored" in ran.stderr) == (78, True), (
+            ran.stderr
+        )
+    assert mine.read_text() == "Tabs it is.\n"
+
+
 def test_roles_that_cannot_be_played_are_said_with_what_to_do(broker: Mosquitto, tmp_path: Path) -> None:
     desk = Machine(tmp_path / "desk", broker, "ann@desk")
     wrong = {
