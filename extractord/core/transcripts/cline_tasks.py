@@ -151,21 +151,18 @@ class ClineReader:
             yield from self._speech.prompted(self._speech.entry(Role.USER, Origin.HUMAN, said, None, at))
 
     def _saw(self, messages: list[UiMessage]) -> Iterator[Seen]:
-        """What a person saw: in an old file the first text is theirs."""
+        """What a person saw: in an old file what stands first is theirs, a text like the model's."""
         speech = self._speech
         begun = (each.text or "" for each in messages if each.say == "api_req_started")
         speech.cwd = speech.cwd or next(filter(None, map(workspace_in, begun)), None)
-        has_task = False
         for nth, message in enumerate(messages):
             if message.partial:
                 continue
             ident, text = f"{speech.session}/shown/{nth}", message.text or ""
             match message.say or message.ask:
                 case "task" | "user_feedback":
-                    has_task = True
                     yield from self._prompt(text.strip(), message.ts)
-                case "text" if not has_task and message.say:
-                    has_task = True
+                case "text" if nth == 0 and message.say:
                     yield from self._prompt(text.strip(), message.ts)
                 case "text" | "completion_result" if message.say:
                     entry = speech.entry(Role.ASSISTANT, Origin.SYNTHETIC, text, ident, message.ts)

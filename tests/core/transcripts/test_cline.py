@@ -227,6 +227,21 @@ def test_half_a_document_is_counted() -> None:
     assert to.unknown == {"undecodable": 1, "message/novel": 1}
 
 
+@pytest.mark.parametrize(
+    ("kinds", "typed"),
+    [
+        (["text", "text"], ["0"]),
+        (["api_req_started", "text"], []),
+        (["task", "text", "user_feedback"], ["0", "2"]),
+    ],
+)
+def test_a_text_that_is_shown_is_a_persons_only_where_it_stands_first(
+    kinds: list[str], typed: list[str]
+) -> None:
+    shown = [{"ts": AT, "type": "say", "say": kind, "text": str(nth)} for nth, kind in enumerate(kinds)]
+    assert prompts(fed(reader(CLINE, SHOWN), line(shown))) == typed
+
+
 def test_where_it_is_and_what_belongs() -> None:
     linux = Surroundings({}, "/home/dev", "linux")
     store = "/home/dev/.config/Code/User/globalStorage"
