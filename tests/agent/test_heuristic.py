@@ -334,3 +334,53 @@ async def test_a_large_and_odd_entry_costs_little_time(text: str) -> None:
 @given(st.text(max_size=400), st.text(max_size=200))
 async def test_no_text_makes_it_raise(text: str, manifest: str) -> None:
     await calls(text, manifest=manifest)
+
+
+@pytest.mark.parametrize(
+    ("said", "bodies"),
+    [
+        (
+            "How we work:\n- squash before merging\n- the wiki is read-only\nNow add a health check.",
+            ["Squash before merging.", "The wiki is read-only."],
+        ),
+        ("Files in the patch:\n- the wiki page\n- the health check\nNow add another.", []),
+        (
+            "Unsere Regeln:\n- kleine Commits machen\n- Tests zuerst schreiben",
+            ["Kleine Commits machen.", "Tests zuerst schreiben."],
+        ),
+    ],
+)
+async def test_the_items_under_a_heading_that_announces_rules_are_kept(said: str, bodies: list[str]) -> None:
+    assert sorted(body for _, body in await kept(said)) == bodies
+
+
+async def test_plain_words_are_kept_where_they_put_something_right() -> None:
+    assert await kept("The worker queue runs on RabbitMQ.") == []
+    for said in (
+        "No, the worker queue runs on RabbitMQ.",
+        "That's wrong. The worker queue runs on RabbitMQ.",
+    ):
+        assert [body for _, body in await kept(said)] == ["The worker queue runs on RabbitMQ."]
+    assert await kept("No, the second test runs twice.") == []
+
+
+async def test_what_is_said_beside_an_end_takes_the_place_of_what_ended() -> None:
+    assert await kept(
+        "We no longer indent with four spaces, we indent with tabs.", manifest=head(FOUR_PATH) + FOUR_SPACES
+    ) == [(FOUR_PATH, "We indent with tabs.")]
+
+
+async def test_what_follows_from_a_statement_ends_nothing() -> None:
+    said = "We switched to two spaces for indentation, so don't indent with four spaces anymore."
+    assert [path for path, _ in await kept(said, manifest=head(FOUR_PATH) + FOUR_SPACES)] == [FOUR_PATH]
+
+
+async def test_a_rule_with_its_reason_is_none_of_a_tasks_conditions() -> None:
+    said = "Add a test. Every test file must end in _spec.rb"
+    assert await kept(f"{said}.") == []
+    assert len(await kept(f"{said}, otherwise CI skips it.")) == 1
+
+
+async def test_the_query_of_an_address_asks_nothing() -> None:
+    said = "Our dashboard is https://grafana.acme.example/d/abc?orgId=1 for latency."
+    assert [path for path, _ in await kept(said)] == ["/memory/project/dashboard-is-for-latency.md"]

@@ -21,6 +21,7 @@ DESCRIPTION_CHARACTERS = 180
 
 _WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)?")
 _UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
+_ADDRESS = re.compile(r"https?://\S+")
 _CLAUSE = re.compile(r"[,;:\uff0c\u3001\uff1b\uff1a]")
 _PLAIN = re.compile(r"[^\W\d_](?:[\w.,/()+%@]|[ '-](?=[\w(]))*")
 
@@ -81,8 +82,8 @@ def headline(statement: Statement) -> str:
 
 
 def name(statement: Statement) -> str:
-    """Given a statement, return a name from its words, in its own script, without its numbers."""
-    words = statement.language.opening.sub("", statement.fact)
+    """Given a statement, return a name from its words, in its own script, without numbers and addresses."""
+    words = _ADDRESS.sub(" ", statement.language.opening.sub("", statement.fact))
     words = unicodedata.normalize("NFKC", words).lower()
     first = _CLAUSE.split(words, maxsplit=1)[0]
     words = first if len(first) > len(words) // 4 else words
@@ -99,8 +100,12 @@ def name(statement: Statement) -> str:
 
 
 def datable(statement: Statement) -> bool:
-    """True if the statement's relative date can be made absolute, or it has none to make so."""
-    return statement.said.day is not None or _RELATIVE.search(statement.fact) is None
+    """True if a deadline's relative date can be made absolute, or it has none to make so."""
+    return (
+        statement.kind is not Kind.DEADLINE
+        or statement.said.day is not None
+        or _RELATIVE.search(statement.fact) is None
+    )
 
 
 _RELATIVE = re.compile(

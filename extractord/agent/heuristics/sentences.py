@@ -17,7 +17,8 @@ _END = re.compile(
     r"[.!?]+[\"')\u201d\u00bb]*(?=\s|$)|(?<=\d)\.(?=\s+[A-Z\u00c0-\u00de]|\s*$)|[\u3002\uff01\uff1f]+"
     r"|\n(?=\s*\n)|\n(?![a-z\u00e0-\u00ff])|\.(?=\n))"
 )
-_BULLET = re.compile(r"^(?:[-*+\u2022\u30fb]|\d{1,2}[.)])\s+")
+ITEM = re.compile(r"(?:[-*+\u2022\u30fb]|\d{1,2}[.)])\s+")
+"""What a list item begins with."""
 _QUOTED = re.compile(
     r"\"[^\"]*\"|\u201c[^\u201d]*\u201d|\u201e[^\u201c\u201d]*[\u201c\u201d]|\u00ab[^\u00bb]*\u00bb"
     r"|\u300c[^\u300d]*\u300d|\u300e[^\u300f]*\u300f|(?<!\w)'[^']*'(?!\w)"
@@ -50,7 +51,9 @@ def _without_pastes(text: str) -> str:
 
 
 def _usable(sentence: str) -> Iterator[str]:
-    sentence = _BULLET.sub("", sentence.strip())
+    sentence = sentence.strip()
+    item = ITEM.match(sentence)
+    sentence = sentence[item.end() :] if item else sentence
     if not sentence or len(sentence) > SENTENCE_CHARACTERS:
         return
     if MARK.search(sentence) or any(

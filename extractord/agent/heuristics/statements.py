@@ -5,17 +5,23 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+import msgspec
 from msgspec import Struct
 
 from extractord.agent.heuristics.reading import Said
-from extractord.agent.heuristics.sentences import sentences
+from extractord.agent.heuristics.sentences import ITEM, sentences
 from extractord.agent.languages.language import Kind, Language
 from extractord.core.words import count_words
 
 _END_MARKS = " \t\n.!\u3002\uff01\uff0e"
 _QUESTION_MARKS = "?\uff1f"
+_HEADING_MARKS = (":", "\uff1a")
 _LEAST_WORDS = 2
 _LEAST_SENTENCE_WORDS = 3
+_UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
+_CHARACTERS_A_WORD = 2
+_QUERY = re.compile(r"(?<=\w)\?[\w=&%.,;+~/#-]+")
+"""The query of an address: its mark asks nothing."""
 _SENTENCES = 8
 """An entry of more sentences is taken for a task."""
 
@@ -32,6 +38,16 @@ class Statement(Struct, frozen=True):
     language: Language
     why: str = ""
     how: str = ""
+
+
+class _Standing(Struct, frozen=True):
+    """How a sentence stands among the others of its entry."""
+
+    asked: bool = False
+    """To be remembered."""
+    sets_task: bool = False
+    corrects: bool = False
+    """It puts right what was said before."""
 
 
 def takes_back(said: Said, languages: Sequence[Language]) -> bool:
@@ -62,6 +78,7 @@ def _each(said: Said, languages: Sequence[Language]) -> Iterator[tuple[str, list
         for sentence in found_sentences
         for language in languages
     )
+    announced = corrects = False
     for sentence in found_sentences:
         language = _language(sentence, languages)
         bare = sentence.rstrip(_END_MARKS + _QUESTION_MARKS)
@@ -69,20 +86,40 @@ def _each(said: Said, languages: Sequence[Language]) -> Iterator[tuple[str, list
             if before is not None:
                 other = _language(before, languages)
                 if other is not None:
-                    yield before, list(_stated(said, before, other, asked=True, sets_task=False))
+                    yield before, list(_stated(said, before, other, _Standing(asked=True)))
             before = None
             continue
-        if count_words(sentence) < _LEAST_SENTENCE_WORDS:
+        if sentence.endswith(_HEADING_MARKS):
+            announced = any(other.announces.search(sentence) for other in languages)
             yield sentence, []
             continue
+        announced = announced and _is_item(sentence, said.text)
+        corrects = corrects or any(other.contradicts.search(sentence) for other in languages)
+        if not _says_enough(sentence, _LEAST_SENTENCE_WORDS):
+            yield sentence, []
+            continue
+        standing = _Standing(
+            asked=announced, sets_task=sets_task and not announced, corrects=corrects and not announced
+        )
         found: list[Statement] = []
         for candidate in languages:
             if candidate.script.search(sentence):
-                found = list(_stated(said, sentence, candidate, asked=False, sets_task=sets_task))
+                found = list(_stated(said, sentence, candidate, standing))
                 if found or candidate.code in {"ja", "zh"}:
                     break
         yield sentence, found
         before = None if found or language is None else sentence
+        corrects = False if found else any(other.contradicts.search(sentence) for other in languages)
+
+
+def _says_enough(words: str, least: int) -> bool:
+    """True if there are so many words, or in a script without spaces so many characters as they have."""
+    return count_words(words) >= least or len(_UNSPACED.findall(words)) >= least * _CHARACTERS_A_WORD
+
+
+def _is_item(sentence: str, text: str) -> bool:
+    """True if a sentence begins an item of a list."""
+    return re.search(rf"^\s*{ITEM.pattern}{re.escape(sentence)}", text, re.MULTILINE) is not None
 
 
 def _language(sentence: str, languages: Sequence[Language]) -> Language | None:
@@ -96,9 +133,7 @@ def _language(sentence: str, languages: Sequence[Language]) -> Language | None:
     return max(own, key=lambda language: sum(word in language.small_words for word in words))
 
 
-def _stated(
-    said: Said, sentence: str, language: Language, *, asked: bool, sets_task: bool
-) -> Iterator[Statement]:
+def _stated(said: Said, sentence: str, language: Language, standing: _Standing) -> Iterator[Statement]:
     """The statements of one sentence; none where anything speaks against it."""
     bare = sentence.strip().rstrip(_END_MARKS)
     fact = language.lead.sub("", bare)
@@ -111,12 +146,12 @@ def _stated(
     if explicit and bare.endswith(tuple(_QUESTION_MARKS)) and not language.polite.search(bare):
         return
     against = language.against_asked if explicit else language.against
-    if against.search(fact if explicit else bare):
+    if against.search(_QUERY.sub("", fact if explicit else bare)):
         return
     fact = language.lead.sub("", fact)
-    lasting = asked or explicit
-    for part, kind in _parts(fact, language, explicit=explicit, sets_task=sets_task):
-        if kind is None and not (asked or explicit):
+    lasting = standing.asked or explicit
+    for part, kind in _parts(fact, language, standing, explicit=explicit):
+        if kind is None and not lasting:
             continue
         if (
             kind is not Kind.DEADLINE
@@ -125,40 +160,50 @@ def _stated(
         ):
             continue
         statement = _taken_apart(Statement(said, sentence, part, kind, language))
-        if count_words(statement.fact) >= _LEAST_WORDS:
+        if _says_enough(statement.fact, _LEAST_WORDS):
             yield statement
 
 
 def _parts(
-    fact: str, language: Language, *, explicit: bool, sets_task: bool
+    fact: str, language: Language, standing: _Standing, *, explicit: bool
 ) -> list[tuple[str, Kind | None]]:
     """The parts of a fact that are statements by themselves, else the whole of it, each with its kind.
 
     Where something speaks against a part, or a part says that something ended, only parts that are
-    statements count.
+    statements count; what is said beside an end puts it right.
     """
     parts = [part for part in (part.strip() for part in language.clauses.split(fact) if part) if part]
     in_part = not explicit and language.against_part.search(fact) is not None
     if in_part:
         parts = [part for part in parts if not language.against_part.search(part)] if len(parts) > 1 else []
-    in_task = sets_task and not explicit
-    found = [(part, _kind(part, language, in_task=in_task)) for part in parts]
-    if in_part or any(kind is Kind.ENDED for _, kind in found):
+    standing = msgspec.structs.replace(standing, sets_task=standing.sets_task and not explicit)
+    found = [(part, _kind(part, language, standing)) for part in parts]
+    if any(kind is Kind.ENDED for _, kind in found):
+        standing = msgspec.structs.replace(standing, corrects=True)
+        found = [(part, kind or _kind(part, language, standing)) for part, kind in found]
+        return [(part, kind) for part, kind in found if kind]
+    if in_part:
         return [(part, kind) for part, kind in found if kind]
     if all(kind for _, kind in found):
         return found
-    return [(fact, _kind(fact, language, in_task=in_task))]
+    return [(fact, _kind(fact, language, standing))]
 
 
-def _kind(fact: str, language: Language, *, in_task: bool) -> Kind | None:
-    return next(
+def _kind(fact: str, language: Language, standing: _Standing) -> Kind | None:
+    """The kind of a fact; a rule with its reason is none of a task's conditions."""
+    in_task = standing.sets_task and not any(reason.fullmatch(fact) for reason in language.reasons)
+    kind = next(
         (
             sign.kind
             for sign in language.signs
-            if not (in_task and sign.impersonal) and sign.pattern.search(fact)
+            if not (in_task and sign.impersonal)
+            and not (sign.corrects and not standing.corrects)
+            and sign.pattern.search(fact)
         ),
         None,
     )
+    ending = language.how.search(fact) if kind is Kind.ENDED else None
+    return (_kind(fact[: ending.start()], language, standing) if ending else None) or kind
 
 
 def _taken_apart(statement: Statement) -> Statement:

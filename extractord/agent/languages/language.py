@@ -45,6 +45,7 @@ class _Sign(Struct, frozen=True, forbid_unknown_fields=True):
     kind: Kind
     any: tuple[str, ...]
     impersonal: bool = False
+    corrects: bool = False
 
 
 class _Expressions(Struct, frozen=True, forbid_unknown_fields=True):
@@ -64,6 +65,8 @@ class _Expressions(Struct, frozen=True, forbid_unknown_fields=True):
     about_agent: tuple[str, ...]
     about_project: tuple[str, ...]
     changed: tuple[str, ...]
+    contradicts: tuple[str, ...]
+    announces: tuple[str, ...]
     polite: tuple[str, ...]
     opening: tuple[str, ...]
 
@@ -88,6 +91,8 @@ class Sign(Struct, frozen=True):
     pattern: re.Pattern[str]
     impersonal: bool
     """Nobody is named whose rule it is, so that it may be a task's own condition."""
+    corrects: bool
+    """Plain words that are a statement only where they put something right."""
 
 
 class Language(Struct, frozen=True, kw_only=True):
@@ -136,6 +141,10 @@ class Language(Struct, frozen=True, kw_only=True):
     negative: re.Pattern[str]
     changed: re.Pattern[str]
     """Words that say that it was otherwise before."""
+    contradicts: re.Pattern[str]
+    """How a sentence begins that puts right what was said before."""
+    announces: re.Pattern[str]
+    """A line that announces statements, one a list item."""
     polite: re.Pattern[str]
     """How a question begins that is a request."""
     opening: re.Pattern[str]
@@ -172,7 +181,7 @@ def _language(raw: bytes) -> Language:
         asked=tuple(map(one, parts.asked)),
         asked_after=tuple(map(one, parts.asked_after)),
         refers_back=any_of(parts.refers_back),
-        signs=tuple(Sign(sign.kind, any_of(sign.any), sign.impersonal) for sign in file.signs),
+        signs=tuple(Sign(sign.kind, any_of(sign.any), sign.impersonal, sign.corrects) for sign in file.signs),
         task=any_of(parts.task),
         against=any_of(
             tuple(each for name, some in file.against.items() if name not in _OF_A_PART for each in some)
@@ -193,6 +202,8 @@ def _language(raw: bytes) -> Language:
         first_person=any_of(parts.first_person),
         negative=any_of(parts.negative),
         changed=any_of(parts.changed),
+        contradicts=any_of(parts.contradicts),
+        announces=any_of(parts.announces),
         polite=any_of(parts.polite),
         opening=any_of(parts.opening),
         stop_words=frozenset(word[:_STEM_LETTERS] for word in fold(file.stop_words).split()),
