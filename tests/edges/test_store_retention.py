@@ -144,3 +144,21 @@ def test_what_is_purged_is_no_more_said_to_have_been_cut(house: House) -> None:
     Keeping(house.store).forget(SHOP_ROOT, "deploys.md")
     Keeping(house.store).purge(SHOP_ROOT, "deploys.md")
     assert not house.ledger.versions.is_cut(SHOP_ROOT, "deploys.md")
+
+
+def test_however_much_goes_no_other_connection_waits_for_all_of_it(house: House) -> None:
+    with house.ledger.transaction():
+        for number in range(1200):
+            sha256 = house.ledger.versions.keep(b"version %d" % number)
+            house.ledger.versions.note(SHOP_ROOT, "much.md", sha256, "person", None, house.now)
+    house.now += DAY
+    said: list[str] = []
+    house.ledger._connection.set_trace_callback(said.append)
+    assert house.store.expire(house.now, None).versions == 1203
+    house.ledger._connection.set_trace_callback(None)
+    most = here = 0
+    for statement in said:
+        here = 0 if statement.startswith("BEGIN") else here + statement.startswith("DELETE FROM history")
+        most = max(most, here)
+    assert 0 < most <= 500
+    assert len(house.ledger.versions.history(SHOP_ROOT, "much.md")) == 1

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterator
 from datetime import datetime, timedelta
+from typing import Any
 
 from extractord.core.ports import Expired
 from extractord.edges.ledger import audit
@@ -22,6 +24,7 @@ _OLD_ROWS = "at < ? AND id < (SELECT max(id) FROM audit)"
 _OLD_RUNS = """started_at < ? AND run NOT IN (SELECT run FROM claims)
     AND run <> (SELECT run FROM runs ORDER BY started_at DESC, run DESC LIMIT 1)"""
 _A_DAY = timedelta(days=1)
+_AT_ONCE = 500
 _OLD_HELD = "at < ? AND state <> 'waiting'"
 
 
@@ -67,26 +70,16 @@ class Retention:
     def expire(
         self, history: datetime | None, rows: datetime | None, runs: datetime | None, now: datetime
     ) -> Expired:
-        """Let it go; return what went. The audit says so itself, and its chain goes on."""
+        """Let it go; return what went. The audit says so itself, and its chain goes on.
+
+        Not all at once, for who shares the ledger waits meanwhile. Nothing goes while an intent is open.
+        """
+        if self._connection.execute("SELECT 1 FROM intents").fetchone():
+            return Expired()
         with transaction(self._connection):
             gone = self.expired(history, rows, runs)
-            if gone.versions and history is not None:
-                self._connection.execute(
-                    f"""INSERT OR REPLACE INTO history_cuts
-                        SELECT root, path, sha256 IS NOT NULL FROM history WHERE id IN
-                        (SELECT max(id) FROM history WHERE {_OLD_VERSIONS} GROUP BY root, path)""",  # noqa: S608 - the same
-                    (to_ms(history),),
-                )
-                self._connection.execute(f"DELETE FROM history WHERE {_OLD_VERSIONS}", (to_ms(history),))  # noqa: S608 - the same
-                self._connection.execute(
-                    """DELETE FROM contents WHERE sha256 NOT IN
-                       (SELECT sha256 FROM history WHERE sha256 IS NOT NULL)
-                       AND NOT EXISTS (SELECT 1 FROM intents)"""
-                )
             if gone.audit_rows and rows is not None:
                 audit.cut_through(self._connection, self._through(rows))
-            if runs is not None:
-                self._drop_runs(to_ms(runs), to_ms(min(runs, now - _A_DAY)))
             if gone != Expired():
                 detail = {
                     "versions": gone.versions,
@@ -95,16 +88,46 @@ class Retention:
                     "held": gone.held,
                 }
                 self._audit.note("expired", "person", detail, now)
+        if history is not None:
+            self._drop_versions(to_ms(history))
+        if runs is not None:
+            self._drop_runs(to_ms(runs), to_ms(min(runs, now - _A_DAY)))
         return gone
+
+    def _drop_versions(self, since: int) -> None:
+        """Old versions, oldest first, with the bytes that no other has."""
+        old = f"SELECT id, sha256 FROM history WHERE {_OLD_VERSIONS} ORDER BY id"  # noqa: S608 - the condition above
+        for some in _batches(self._connection.execute(old, (since,)).fetchall()):
+            with transaction(self._connection):
+                self._connection.executemany(
+                    """INSERT OR REPLACE INTO history_cuts
+                       SELECT root, path, sha256 IS NOT NULL FROM history WHERE id = ?""",
+                    [(number,) for number, _ in some],
+                )
+                self._connection.executemany(
+                    "DELETE FROM history WHERE id = ?", [(number,) for number, _ in some]
+                )
+                self._connection.executemany(
+                    """DELETE FROM contents WHERE sha256 = ?1
+                       AND NOT EXISTS (SELECT 1 FROM history WHERE sha256 = ?1)""",
+                    [(sha,) for _, sha in some],
+                )
 
     def _drop_runs(self, since: int, spent_before: int) -> None:
         """Runs with all that hangs on them; of requests none that a day's budget may still count."""
-        self._connection.execute(f"DELETE FROM held WHERE {_OLD_HELD}", (since,))  # noqa: S608 - the condition above
-        self._connection.execute(f"DELETE FROM runs WHERE {_OLD_RUNS}", (since,))  # noqa: S608 - the same
-        self._connection.execute("DELETE FROM briefs WHERE run NOT IN (SELECT run FROM runs)")
-        self._connection.execute(
-            "DELETE FROM requests WHERE at < ? AND run NOT IN (SELECT run FROM runs)", (spent_before,)
-        )
+        old = f"SELECT run FROM runs WHERE {_OLD_RUNS}"  # noqa: S608 - the condition above
+        for some in _batches(self._connection.execute(old, (since,)).fetchall()):
+            with transaction(self._connection):
+                self._connection.executemany("DELETE FROM runs WHERE run = ?", some)
+                self._connection.executemany("DELETE FROM briefs WHERE run = ?", some)
+        decided = f"SELECT id FROM held WHERE {_OLD_HELD}"  # noqa: S608 - the condition above
+        for some in _batches(self._connection.execute(decided, (since,)).fetchall()):
+            with transaction(self._connection):
+                self._connection.executemany("DELETE FROM held WHERE id = ?", some)
+        spent = "SELECT rowid FROM requests WHERE at < ? AND run NOT IN (SELECT run FROM runs)"
+        for some in _batches(self._connection.execute(spent, (spent_before,)).fetchall()):
+            with transaction(self._connection):
+                self._connection.executemany("DELETE FROM requests WHERE rowid = ?", some)
 
     def _through(self, rows: datetime) -> int:
         """The last row of those that go from the beginning; they go in order, so that the chain holds."""
@@ -113,3 +136,7 @@ class Retention:
             (to_ms(rows),),
         ).fetchone()
         return 0 if kept is None else int(kept) - 1
+
+
+def _batches(rows: list[tuple[Any, ...]]) -> Iterator[list[tuple[Any, ...]]]:
+    return (rows[begin : begin + _AT_ONCE] for begin in range(0, len(rows), _AT_ONCE))
