@@ -597,6 +597,10 @@ class Surveys(Protocol):
         """What each file of a root said, by path, when it was read under this very law."""
         ...
 
+    def one(self, root: str, law: str, path: str) -> Remembered | None:
+        """The same of one file; None where it was not read under this law."""
+        ...
+
     def keep(
         self, root: str, law: str, rows: Iterable[Remembered], texts: Iterable[tuple[str, str]] = ()
     ) -> None:

@@ -41,7 +41,10 @@ def test_a_search_shows_the_best_first_with_its_lines_and_counts_what_is_left_ou
     assert [row.get("path") for row in rows] == ["tabs.md", "both.md", None]
     assert rows[0]["passages"] == [{"lines": ["One", "Two", "Tabs it is", "Four"], "matched": [2]}]
     assert rows[-1] == {"summary": True, "terms": ["tabs"], "searched": 2, "shown": 2, "left_out": 0}
-    assert person.types("search", "nowhere").stdout == "no memory has any of: nowhere\n"
+    assert person.types("search", "nowhere", cwd=person.shop).stdout.splitlines() == [
+        "no memory has any of: nowhere",
+        "searched: 2; --scope all looks in every project",
+    ]
 
 
 def test_a_search_without_a_word_or_with_a_limit_of_nothing_is_a_usage_error(person: Person) -> None:

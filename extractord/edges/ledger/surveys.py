@@ -36,14 +36,11 @@ class Surveys:
 
     def known(self, root: str, law: str) -> Mapping[str, Remembered]:
         """What each file of a root said, by path, when it was read under this very law."""
-        rows = self._connection.execute(
-            "SELECT path, inode, judged, row FROM surveys WHERE root = ? AND law = ?", (root, law)
-        )
-        decode = msgspec.msgpack.Decoder(Surveyed).decode
-        return {
-            path: Remembered(row=decode(row), inode=inode, judged=bool(judged))
-            for path, inode, judged, row in rows
-        }
+        return dict(self._known("root = ? AND law = ?", root, law))
+
+    def one(self, root: str, law: str, path: str) -> Remembered | None:
+        """The same of one file; None where it was not read under this law."""
+        return dict(self._known("root = ? AND law = ? AND path = ?", root, law, path)).get(path)
 
     def keep(
         self, root: str, law: str, rows: Iterable[Remembered], texts: Iterable[tuple[str, str]] = ()
@@ -83,6 +80,15 @@ class Surveys:
         with transaction(self._connection):
             self._connection.executemany("DELETE FROM surveys WHERE root = ? AND path = ?", gone)
             self._connection.executemany("DELETE FROM texts WHERE root = ? AND path = ?", gone)
+
+    def _known(self, where: str, *values: str) -> Iterator[tuple[str, Remembered]]:
+        rows = self._connection.execute(
+            f"SELECT path, inode, judged, row FROM surveys WHERE {where}",  # noqa: S608 - the two conditions above
+            values,
+        )
+        decode = msgspec.msgpack.Decoder(Surveyed).decode
+        for path, inode, judged, row in rows:
+            yield path, Remembered(row=decode(row), inode=inode, judged=bool(judged))
 
 
 def _text_row(root: str, law: str, one: Remembered, folded: str) -> tuple[object, ...]:

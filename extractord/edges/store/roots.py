@@ -141,8 +141,9 @@ class Roots:
 
     def _remembered(self, root: str) -> dict[str, _Cached]:
         """What an earlier process read and wrote down."""
+        known = self._surveys.known(root, law_version())
         found = {}
-        for path, one in self._surveys.known(root, law_version()).items():
+        for path, one in known.items():
             stat = (one.row.size, one.row.mtime_ns, one.inode)
             found[path] = _Cached(stat, one.row, None, _standing(one.row, None), one.judged)
         self._kept[root] = {(path, one.stat) for path, one in found.items()}
@@ -176,7 +177,8 @@ class Roots:
         stat = folder.stat(path)
         if stat is None:
             return None
-        bare, _, raw = _look(folder, root, path, stat, current)
+        known = self._surveys.one(root, law_version(), path)
+        bare, _, raw = _look(folder, root, path, stat, current, known)
         row = _standing(bare, current)
         return row, "" if row.fault else unstamp(decode(path, raw))
 
@@ -210,9 +212,17 @@ class Roots:
 
 
 def _look(
-    folder: Folder, root: str, path: str, stat: tuple[int, int, int], current: Current | None
+    folder: Folder,
+    root: str,
+    path: str,
+    stat: tuple[int, int, int],
+    current: Current | None,
+    known: Remembered | None = None,
 ) -> tuple[Surveyed, bool, bytes]:
-    """The row of a file by its bytes, whether it was judged (where it is foreign), and these very bytes."""
+    """The row of a file by its bytes, whether it was judged (where it is foreign), and these very bytes.
+
+    `known` is what this law said when it was asked before: of the same bytes it says the same.
+    """
     size, mtime_ns, _ = stat
     try:
         raw = folder.read(path, LAW.read_bytes)
@@ -221,6 +231,8 @@ def _look(
     row = survey(path, raw, mtime_ns)
     if row.fault or not _is_foreign(row, current):
         return row, bool(row.fault), raw
+    if known is not None and known.judged and known.row.sha256 == row.sha256:
+        return structs.replace(row, withheld=known.row.withheld), True, raw
     return structs.replace(row, withheld=objection(root, path, unstamp(decode(path, raw)))), True, raw
 
 
