@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from extractord import __version__
 from extractord.config.broker import broker_of
-from extractord.core.broker import Broker, Calling, Came, Will
+from extractord.core.broker import Broker, Calling, Will
 from extractord.core.events import Event, Heeded
 from extractord.core.heard import Heard, Unusable
 from extractord.core.said import (
@@ -31,6 +31,8 @@ from extractord.intercom.sieve import Sieve
 Say = Callable[[Event | str], None]
 Obey = Callable[[Heard], Awaitable[Heeded]]
 _AT_ONCE = 50
+_ASKED = 30
+"""So many requests wait at most for the one that is being done."""
 _FAREWELL_S = 5.0
 
 
@@ -112,7 +114,8 @@ class Intercom:
         parts = [self._speak(line)]
         if self._house.settings.mqtt.hear:
             await line.subscribe([heard_topics(self._name)])
-            parts.append(self._hear(line))
+            asked: asyncio.Queue[Heard] = asyncio.Queue(_ASKED)
+            parts += [self._hear(line, asked), self._do(asked)]
         await first_to_end(*parts)
 
     async def _speak(self, line: Line) -> None:
@@ -139,15 +142,20 @@ class Intercom:
             else:
                 await self._news.wait()
 
-    async def _hear(self, line: Line) -> None:
+    async def _hear(self, line: Line, asked: asyncio.Queue[Heard]) -> None:
+        """Let nothing pile up that a stranger sends, however long it takes to do what was asked before."""
         async for came in line.came():
             line.ack(came)
-            await self._heed(came)
+            heard = self._sieve.sifted(came, is_full=asked.full())
+            if not isinstance(heard, Unusable):
+                asked.put_nowait(heard)
 
-    async def _heed(self, came: Came) -> None:
-        heard = self._sieve.sifted(came)
-        if not isinstance(heard, Unusable) and self._obey is not None:
-            self.say(await self._obey(heard))
+    async def _do(self, asked: asyncio.Queue[Heard]) -> None:
+        """What was asked, one after the other."""
+        while True:
+            heard = await asked.get()
+            if self._obey is not None:
+                self.say(await self._obey(heard))
 
     def _lost(self, why: str) -> None:
         self.is_on_line = False

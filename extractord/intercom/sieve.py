@@ -11,6 +11,7 @@ from extractord.core.events import Unheeded
 from extractord.core.heard import A_MINUTE, Bucket, Heard, Unusable, understood
 
 _SAID_EVERY_S = 60.0
+_TOO_MANY = Unusable("too many wait for the one that is being done")
 
 
 class Sieve:
@@ -24,9 +25,9 @@ class Sieve:
         self._reason = ""
         self._silence: asyncio.TimerHandle | None = None
 
-    def sifted(self, came: Came) -> Heard | Unusable:
-        """Given what came, return the request that it is, or why it is none."""
-        heard = self._looked_at(came)
+    def sifted(self, came: Came, *, is_full: bool = False) -> Heard | Unusable:
+        """Given what came, return the request that it is, or why it is none. With `is_full` it is none."""
+        heard = _TOO_MANY if is_full else self._looked_at(came)
         if isinstance(heard, Unusable):
             self._count += 1
             self._reason = heard.reason
