@@ -160,7 +160,9 @@ class Person:
             base = None if raw is None else digest(raw)
             made.append(Change(root=kind, path=path, text=text, base=base, evidence=cited))
         shown = (said("e1", words, origin=origin, at=at or room.store.clock()),)
-        return room.store.commit(
+        committed = room.store.commit(
             made,
             Context(run=run, agent="codex", session="s1", project=SHOP, owner=owner, shown=shown, mode=mode),
         )
+        room.ledger.ranges.finish(run, committed.outcome, room.store.clock())
+        return committed
