@@ -46,6 +46,7 @@ class KimiReader:
         self._speech.is_subagent = wired and folders[-2:-1] == ["agents"] and folders[-1] != "main"
         states = (STATE(raw) for raw in opened.beside.values())
         self._speech.cwd = next((state.workDir for state in states if state and state.workDir), None)
+        self._are_marked = False
         self._echoes: Counter[str] = Counter()
         self._turns: list[list[str]] = []
         self._last: Entry | None = None
@@ -76,6 +77,7 @@ class KimiReader:
             case "turn.prompt" | "turn.steer":
                 text = shown_in(line.input)
                 self._echoes[text] += 1
+                self._are_marked = True
                 yield from self._said(text, line.origin, line.time, is_new=line.type == "turn.prompt")
             case "context.append_message" if line.message is not None:
                 yield from self._appended(line.message, line.time)
@@ -108,12 +110,18 @@ class KimiReader:
             yield from self._speech.prompted(entry, REMINDER)
 
     def _appended(self, message: Message, time: object) -> Iterator[Seen]:
-        """A message of the context: mostly the echo of a prompt."""
+        """A message of the context: mostly the echo of a prompt.
+
+        Where prompts have records of their own, a user's message that echoes none is the agent's.
+        """
         text = shown_in(message.content)
         if message.role != "user":
             return
         if self._echoes[text] > 0:
             self._echoes[text] -= 1
+        elif self._are_marked and message.origin is None:
+            entry = self._speech.entry(Role.CONTEXT, Origin.SYNTHETIC, text, None, time)
+            yield from self._speech.prompted(entry) if text.strip() else ()
         else:
             yield from self._said(text, message.origin, time, is_new=False)
 

@@ -48,6 +48,14 @@ def prompt_id(words: str, session: str = "session_1") -> str:
     return f"{session}/{key}"
 
 
+def test_a_users_message_that_echoes_no_prompt_is_the_agents_own() -> None:
+    message = {"role": "user", "content": [{"type": "text", "text": "Go on with your list."}]}
+    unsaid = {"type": "context.append_message", "message": message, "time": AT}
+    to = reader(SOURCE, PATH, STATE)
+    assert prompts(fed(to, typed("one"), appended("one"), unsaid, appended("typed"))) == ["one", "typed"]
+    assert prompts(fed(reader(SOURCE, PATH, STATE), unsaid)) == ["Go on with your list."]
+
+
 def test_prompt_call_result_and_answer_each_once() -> None:
     to = reader(SOURCE, PATH, STATE)
     seen = fed(
