@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterable
 from dataclasses import replace as replace_ground
 from importlib import import_module
@@ -22,6 +24,7 @@ from extractord.cli.writing import diff, printable
 from extractord.config import Settings, load_settings, platform_surroundings
 from extractord.core.connecting.target import Ground, Target
 from extractord.core.transcripts.source import Surroundings
+from extractord.edges import projects
 from extractord.edges.personal import read, remove_folders, write
 from extractord.edges.receipts import Receipts
 from extractord.edges.state import State
@@ -40,12 +43,24 @@ TARGETS = {
 }
 """Every target and the module whose TARGET it is; imported when it is named."""
 
+_PROGRAMS = {
+    "claude-code": "claude",
+    "codex": "codex",
+    "gemini-cli": "gemini",
+    "qwen-code": "qwen",
+    "opencode": "opencode",
+    "pi": "pi",
+}
+"""What an agent's program is called."""
 _COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 
 Yes = Annotated[bool, Parameter(negative=(), help="Do it without a question.")]
 Dry = Annotated[bool, Parameter(negative=(), help="Show what would change, and change nothing.")]
 Where = Annotated[
-    Path | None, Parameter(help="The project whose own file is meant, where the target has one.")
+    Path | None,
+    Parameter(
+        help="The project whose own file is meant, where the target has one; by default the repository's top."
+    ),
 ]
 
 
@@ -86,7 +101,7 @@ def install(
     plan = put_in(additions, receipts.rows())
     commands = found.afterwards(ground)
     own = (f"Its own memory: it {found.own_memory}.",) if found.own_memory else ()
-    _show(plan, (), commands if plan.changed else (), (*found.notes(ground), *own))
+    _show(plan, (), commands if plan.changed else (), (*found.notes(ground), *own, *_lacking(target)))
     if not plan.changed:
         print(f"{target} has it already: nothing to change")
         return
@@ -164,11 +179,12 @@ def target_of(name: str) -> Target:
 
 def ground_of(project: Path | None, *, mcp: bool = False, taking_out: bool = False) -> Ground:
     """Given a project or none, return what a target is planned on. Raise UsageError for no directory."""
-    place = (project or Path.cwd()).expanduser().absolute()
+    around = Surroundings(*platform_surroundings())
+    place = (project or _top(around.home)).expanduser().absolute()
     if not place.is_dir():
         raise UsageError(f"{place} is no directory: name that of a project")
     return Ground(
-        around=Surroundings(*platform_surroundings()),
+        around=around,
         command=_command(),
         read=read,
         real=os.path.realpath,
@@ -176,6 +192,21 @@ def ground_of(project: Path | None, *, mcp: bool = False, taking_out: bool = Fal
         mcp=mcp or taking_out,
         taking_out=taking_out,
     )
+
+
+def _top(home: str) -> Path:
+    """The top of the repository that one stands in; where one stands, in none."""
+    here = projects.resolve(
+        str(Path.cwd()), configured={}, worktrees="separate", home=home, tmp=tempfile.gettempdir()
+    )
+    return Path(here.directory)
+
+
+def _lacking(target: str) -> Iterable[str]:
+    """Say where the agent's program is not found: the change is of use when it comes."""
+    program = _PROGRAMS.get(target)
+    if program is not None and shutil.which(program) is None:
+        yield f"`{program}` is not on your PATH: this does nothing until {target} is on this machine."
 
 
 def _command() -> tuple[str, ...]:

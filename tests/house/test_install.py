@@ -254,3 +254,27 @@ def test_an_agent_whose_hooks_are_turned_off_is_said_to_run_none(person: Person,
     assert "Claude Code runs no hook until that is changed" in person.types(
         "install", "claude-code", "--yes"
     ).stdout.replace("\n", " ")
+
+
+def test_below_a_repository_its_top_is_meant_and_in_none_where_one_stands(person: Person) -> None:
+    for name in ("objects", "refs"):
+        (person.shop / ".git" / name).mkdir(parents=True)
+    (person.shop / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
+    below, alone = person.shop / "src" / "deep", person.home / "alone"
+    for folder in (below, alone):
+        folder.mkdir(parents=True)
+        assert person.types("install", "agents-md", "--yes", cwd=folder).returncode == 0
+    assert sorted(person.home.rglob("AGENTS.md")) == [alone / "AGENTS.md", person.shop / "AGENTS.md"]
+    for folder in (below, alone):
+        assert person.types("uninstall", "agents-md", "--yes", cwd=folder).returncode == 0
+    assert not list(person.home.rglob("AGENTS.md"))
+
+
+def test_it_is_said_where_the_agents_program_is_not_found(person: Person) -> None:
+    programs = person.home / "programs"
+    programs.mkdir()
+    says = "`pi` is not on your PATH"
+    assert says in person.types("install", "pi", "--dry-run", PATH=str(programs)).stdout
+    (programs / "pi").write_text("#!/bin/sh\n")
+    (programs / "pi").chmod(0o755)
+    assert says not in person.types("install", "pi", "--dry-run", PATH=str(programs)).stdout

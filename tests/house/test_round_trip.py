@@ -1,4 +1,7 @@
-"""From "that is wrong" to corrected, at the terminal: one key at most besides the words themselves."""
+"""From "that is wrong" to corrected, at the terminal: one key at most.
+
+Not counted are the command's own line, the words that are put right, and saving and leaving in the editor.
+"""
 
 from pathlib import Path
 

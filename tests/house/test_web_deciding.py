@@ -1,5 +1,6 @@
 import shutil
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from html import unescape
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from visiting import Visit, visited
 
 from extractord.core.digesting import digest
 from extractord.core.records import Origin, Outcome
+from extractord.edges.store.lock import locked
 from extractord.storeroom import storeroom
 
 HELD = f"{SHOP_ROOT}/use-npm-ci.md"
@@ -275,3 +277,16 @@ def test_a_memory_that_was_held_back_by_an_agents_own_words_can_be_looked_at(
     page = reads(visit, "held")
     assert "Change</span> deploy-only-on-tuesdays.md" in page
     assert "-description: We deploy only on Tuesdays" in page
+
+
+def test_while_a_decision_waits_for_another_writer_the_pages_are_there(visit: Visit, person: Person) -> None:
+    visit.asks("memories")
+    word = visit.asks(f"memory?at={TUESDAYS}").word
+    with ThreadPoolExecutor(1) as aside:
+        with locked(person.memory):
+            decided = aside.submit(visit.asks, "held/accept", form={"word": word, "which": "1"})
+            assert reads(visit, "held").count("<blockquote") == 2
+            assert reads(visit, "memories")
+            assert not decided.done()
+        assert decided.result().status == 303
+    assert trust(person, HELD) == "confirmed"

@@ -135,7 +135,7 @@ def _doing(site: Site, does: Does) -> Handler:
         form = await _form(request)
         site.entry.check_form(request, form.get("word", ""))
         _require_a_person(site)
-        return does(site, Asked({}, form))
+        return await asyncio.to_thread(does, site, Asked({}, form))  # others read while it waits for the lock
 
     return do
 
