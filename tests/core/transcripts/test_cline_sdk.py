@@ -189,3 +189,15 @@ def test_no_document_raises_and_no_id_comes_twice_unrevised(
     to = reader(CLINE, PATH, {MANIFEST: b"".join(beside)})
     joined = b'{"messages":[' + b",".join(records) + b"]}"
     newest(settled(to, *records, joined, *records))
+
+
+def test_a_command_is_known_in_every_form_and_an_error_by_its_flag() -> None:
+    write = {"command": "echo x > /w/a.md"}
+    given_ = [write, {"commands": write["command"]}, {"cmd": [write["command"]]}, write["command"], {"x": 1}]
+    for nth, each in enumerate(given_):
+        result = gives("c1", {"type": "text", "text": "no"}, is_error=True)
+        entries = read(said("assistant", uses("c1", "run_commands", each)), said("user", result))
+        (call,) = entries[0].calls
+        assert (call.paths, call.ok) == (("/w/a.md",) if nth < len(given_) - 1 else (), False)
+    only = said("user", typed("x"), '<user_input mode="act"><mode_notice>x</mode_notice></user_input>')
+    assert prompts(read(only)) == []

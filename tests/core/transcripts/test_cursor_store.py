@@ -102,3 +102,11 @@ WORDS = ["session", "root", "message", "end", "user", "tool", '{"role":"user","c
 @given(odd_records(KEYS, WORDS))
 def test_no_row_raises_and_no_id_comes_twice_unrevised(records: list[bytes]) -> None:
     newest(settled(reader(SOURCE, PATH), *records, line(END), *records, line(END)))
+
+
+def test_a_root_without_a_place_and_a_role_that_is_not_known() -> None:
+    to = reader(SOURCE, PATH)
+    bare = {"kind": "root", "id": "x", "data": (b"\x0a\x20" + bytes.fromhex(A)).hex()}
+    assert prompts(fed(to, SESSION, bare, message(A, "user", "ours"), END)) == ["ours"]
+    assert fed(to, SESSION, message(B, "novel", "x"), END) == []
+    assert to.unknown == {"message/novel": 1}

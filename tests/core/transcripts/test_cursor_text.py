@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from feeding import fed, line, newest, prompts, reader
+from feeding import fed, line, newest, prompts, reader, settled
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -142,3 +142,14 @@ def test_no_text_raises_and_only_queries_are_prompts(text: str, torn: bytes) -> 
     seen = fed(reader(SOURCE, PATH), text.encode() + torn)
     newest(seen)
     assert "<user_query>" in text or prompts(seen) == []
+
+
+def test_prose_after_a_result_is_said_and_nothing_waits() -> None:
+    text = b"user:\n<user_query>x</user_query>\n\nassistant:\n"
+    text += b"[Tool call] Read\n  path: a\n\n[Tool result] Read\n"
+    to = reader(SOURCE, PATH)
+    seen = settled(to, text + b"  shown\nThat is all.\n")
+    assert [(each.role, each.text) for each in newest(seen).values()][1:] == [
+        (Role.ASSISTANT, "That is all."),
+        (Role.TOOL, "  shown"),
+    ]

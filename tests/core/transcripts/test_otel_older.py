@@ -178,3 +178,11 @@ WORDS = ["gen_ai.user.message", "gen_ai.choice", "user", "tool", '[{"role":"user
 @given(odd_records(KEYS, WORDS))
 def test_no_record_raises_and_no_id_comes_twice_unrevised(records: list[bytes]) -> None:
     newest(settled(reader(SOURCE, "/x/a.jsonl"), *records, *records))
+
+
+def test_words_in_parts_and_an_event_that_is_no_message() -> None:
+    parts = [{"type": "text", "text": "in parts"}, {"type": "image_url"}]
+    record = span(
+        {}, ("exception", {"message": "x"}), ("gen_ai.user.message", {"content": json.dumps(parts)})
+    )
+    assert prompts(entries(record)) == ["in parts"]
