@@ -43,6 +43,7 @@ FAKETIME = next(
     "",
 )
 WEEK_S = 7 * 86_400.0
+DAY_MS = 86_400_000
 PROJECTS = 40
 CAP_SHARE = 4
 """A day's cap of requests is this part of the sessions: on some days it binds."""
@@ -51,6 +52,13 @@ BLOWS = ("model", "broker", "jump", "hup", "rotate", "rotate")
 LOOK_S = 10.0
 """At the end, so often somebody looks at `status`."""
 GROWTH_BYTES = 12 * 1024 * 1024
+_PUT_OFF = """WITH ordered AS (
+        SELECT outcome, reason, started_at,
+          lead(started_at) OVER (PARTITION BY session ORDER BY rowid) AS next_at
+        FROM runs)
+    SELECT started_at, next_at FROM ordered WHERE outcome = 'deferred' AND reason LIKE 'budget%'
+      AND next_at IS NOT NULL"""
+"""When a run was put off by the day's cap, and when its session was run next."""
 _FACT = re.compile(r"Service (s\d{5}) ")
 _ENTRY = re.compile(r"\[(e\d+) user [^\]]*\][^\n]*\n([^\n]+)")
 
@@ -218,7 +226,9 @@ class Life:
 class Soak:
     """The daemon, and all that happens to it."""
 
-    def __init__(self, home: Path, sessions: int, seconds: float, url: str, provider: Provider) -> None:
+    def __init__(
+        self, home: Path, sessions: int, seconds: float, url: str, provider: Provider, cap: int
+    ) -> None:
         self.home = home
         self.seconds = seconds
         self.provider = provider
@@ -226,7 +236,7 @@ class Soak:
         self.writer = Writer(home, sessions, self.chance)
         self.clock = Clock(home / "clock", WEEK_S / seconds)
         self.clock.tell()
-        self.cap = max(8, sessions // CAP_SHARE)
+        self.cap = cap
         self.happened: Counter[str] = Counter()
         self.lives: list[Life] = []
         self.broker = Mosquitto(home / "broker", more=["persistence true"]) if HAS_BROKER else None
@@ -409,7 +419,10 @@ class Soak:
                 run
                 for (run,) in raw.execute("SELECT run FROM runs WHERE outcome NOT IN ('running', 'aborted')")
             }
+            put_off = list(raw.execute(_PUT_OFF))
         assert max(days.values()) <= self.cap, days
+        hasty = [each for each in put_off if each[1] // DAY_MS <= each[0] // DAY_MS]
+        assert not hasty, f"put off until midnight, and run before it: {hasty[:9]}"
         assert "unbroken" in self.command("audit", "verify")
         quarter = max(1, len(life.resident) // 4)
         early, late = life.resident[quarter : 2 * quarter], life.resident[-quarter:]
@@ -427,6 +440,7 @@ class Soak:
             "doubled": 0,
             "days": dict(sorted(days.items())),
             "cap of requests a day": self.cap,
+            "put off till midnight by the cap, and run then": len(put_off),
             "runs": outcomes,
             "happened": dict(sorted(self.happened.items())),
             "rotated": dict(self.writer.rotated),
@@ -472,11 +486,13 @@ def provided(provider: Provider) -> Iterator[str]:
         thread.join()
 
 
-def soak(home: Path, sessions: int, seconds: float, patience_s: float = 1800.0) -> dict[str, object]:
+def soak(
+    home: Path, sessions: int, seconds: float, cap: int, patience_s: float = 1800.0
+) -> dict[str, object]:
     """Let a week pass in so many seconds; return the figures."""
     provider = Provider()
     with provided(provider) as url:
-        week = Soak(home, sessions, seconds, url, provider)
+        week = Soak(home, sessions, seconds, url, provider, cap)
         try:
             week.run()
             week.settle(patience_s)
@@ -490,11 +506,14 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument("--sessions", type=int, default=1000)
     parser.add_argument("--minutes", type=float, default=8.0)
+    parser.add_argument("--cap", type=int, default=0, help="requests a day; 0: a part of the sessions")
     asked = parser.parse_args()
     if not FAKETIME:
         sys.exit("libfaketime is not installed: apt-get install faketime")
     with tempfile.TemporaryDirectory(prefix="soak-") as home:
-        for name, value in soak(Path(home), asked.sessions, asked.minutes * 60).items():
+        for name, value in soak(
+            Path(home), asked.sessions, asked.minutes * 60, asked.cap or asked.sessions // CAP_SHARE
+        ).items():
             print(f"{name:<44}{value}")
     return 0
 

@@ -11,11 +11,20 @@ pytestmark = [
     pytest.mark.skipif(not FAKETIME, reason="libfaketime is not installed"),
 ]
 
+CAP = 5
+"""Requests a day, for some fifty facts in a week: it binds on most days."""
+
 
 def test_a_week_of_failures_loses_and_doubles_nothing_and_keeps_to_the_cap(tmp_path: Path) -> None:
-    told = soak(tmp_path, sessions=40, seconds=30, patience_s=150)
+    told = soak(tmp_path, sessions=40, seconds=30, cap=CAP, patience_s=200)
     assert told["memories"] == told["facts said"]
     assert (told["lost"], told["doubled"]) == (0, 0)
     happened = told["happened"]
     assert isinstance(happened, dict)
     assert sum(happened.values()) >= 8
+    put_off = told["put off till midnight by the cap, and run then"]
+    assert isinstance(put_off, int)
+    assert put_off > 0
+    days = told["days"]
+    assert isinstance(days, dict)
+    assert CAP in days.values()
