@@ -103,10 +103,11 @@ def _looked(check: Check, patient: Patient) -> Iterator[Finding]:
 @contextmanager
 def examined(settings: Settings, *, is_online: bool) -> Iterator[Patient]:
     """Given the settings, yield what the checks look at; nothing is made or changed."""
+    is_readable = True
     try:
         ledger = Ledger.open(settings.state_dir, readonly=True)
     except LedgerError:
-        ledger = Ledger.in_memory()
+        is_readable, ledger = False, Ledger.in_memory()
     with ledger, tempfile.TemporaryDirectory(prefix="extractord-") as copies:
         room = reading_room(settings, Unkept(ledger.ranges), copies, ledger.transaction)
         transcripts = tuple(
@@ -116,7 +117,7 @@ def examined(settings: Settings, *, is_online: bool) -> Iterator[Patient]:
         )
         yield Patient(
             settings=settings,
-            ledger=ledger,
+            opened=ledger if is_readable else None,
             room=room,
             transcripts=transcripts,
             copies=Path(copies),

@@ -137,7 +137,10 @@ def lines(found: Status, limits: Limits, now: datetime) -> Iterator[tuple[str, s
     yield from outside(found)
     if found.last:
         yield "confinement", found.last.confinement or "none at the last run"
-    yield from _listed("sources", [f"{agent}  {root}" for agent, root in found.sources])
+    there = [f"{agent}  {root}" for agent, root in found.sources if Path(root).is_dir()]
+    if found.sources and not there:
+        yield "sources", "no agent that is known has sessions on this machine"
+    yield from _listed("sources", there)
 
 
 def outside(found: Status) -> Iterator[tuple[str, str]]:

@@ -8,7 +8,7 @@ import sys
 import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Any, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 import msgspec
 from msgspec import Struct
@@ -122,8 +122,15 @@ def _leaf(key: str, name: str, value: Any, kind: Any, problems: list[str]) -> It
     try:
         yield key, msgspec.convert(spelt, kind, strict=not isinstance(value, _Text))
     except msgspec.ValidationError as error:
-        wish = 'give a number, or "unlimited"' if "unlimited" in str(kind) else str(error)
-        problems.append(f"`{name}` is {value!r}: {wish}")
+        problems.append(f"`{name}` is {value!r}: {_wish(kind, error)}")
+
+
+def _wish(kind: Any, error: msgspec.ValidationError) -> str:
+    """What may stand there."""
+    inner = get_args(kind)[0] if get_origin(kind) is Annotated else kind
+    if get_origin(inner) is Literal:
+        return f"give one of {', '.join(map(repr, get_args(inner)))}"
+    return 'give a number, or "unlimited"' if "unlimited" in str(kind) else str(error)
 
 
 def _split(value: str, kind: Any) -> Any:

@@ -6,6 +6,7 @@ import hashlib
 import os
 import shutil
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
@@ -40,6 +41,8 @@ class Receipts:
         rows = tuple(rows)
         if not rows:
             shutil.rmtree(self.folder, ignore_errors=True)
+            with suppress(OSError):  # others are installed
+                self.folder.parent.rmdir()
             return
         self._write(_RECEIPTS, msgspec.json.format(msgspec.json.encode(rows)))
 

@@ -72,7 +72,7 @@ def test_every_problem_is_said_at_once_with_its_key(tmp_path: Path) -> None:
     loud = true
     """
     assert problems(tmp_path, toml, EXTRACTORD_RUN__SETTLE_S="soon") == (
-        "`mode` is 'sometimes': Invalid enum value 'sometimes'",
+        "`mode` is 'sometimes': give one of 'auto', 'ask', 'recall'",
         "`memory` is a section: write [memory]",
         "unknown setting `colour`",
         "unknown setting `run.drain_sec`: did you mean `run.drain_s`?",

@@ -327,6 +327,8 @@ def test_a_damaged_ledger_is_a_break_and_the_other_checks_go_on(person: Person) 
     told = [json.loads(line) for line in asked.stdout.splitlines()]
     assert asked.returncode == 1, asked.stderr
     assert {row["check"] for row in told} == CHECKS.keys()
+    unknown = [row for row in told if row["check"] in ("exchange", "runs", "spend", "audit", "clock")]
+    assert {(row["health"], row["remedy"]) for row in unknown} == {("warn", "mend the ledger first")}
     (person.state / "ledger.db.damaged-1").touch()
     assert any("set aside" in row.says for row in found(person, "ledger"))
 

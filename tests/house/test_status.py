@@ -109,7 +109,7 @@ def test_status_tells_a_person_how_things_stand(state: Path) -> None:
         "waiting      1 exchange of pi s3, again at once; timeout",
         "parked       01BBBB: attempts spent\ufffd[31m; `extractord runs retry 01BBBB`",
         "confinement  landlock 7",
-        "sources      codex  /home/a/.codex/sessions",
+        "sources      no agent that is known has sessions on this machine",
     ]
 
 
@@ -177,6 +177,17 @@ def test_a_run_that_went_with_its_process_is_not_called_running(state: Path) -> 
             )
         )
     assert "last run     aborted (its process ended), 1 hour ago: 01EE" in ask(state, "status").stdout
+
+
+def test_of_the_sources_those_are_listed_that_are_there(state: Path) -> None:
+    with Ledger.open(state) as ledger:
+        ledger.ranges.note_root("pi", str(state))
+    assert f"sources      pi  {state}\n" in ask(state, "status").stdout
+    (found,) = told(state, "status")
+    assert found["sources"] == [
+        {"agent": "codex", "root": "/home/a/.codex/sessions"},
+        {"agent": "pi", "root": str(state)},
+    ]
 
 
 def test_a_run_is_told_in_one_shape(state: Path) -> None:

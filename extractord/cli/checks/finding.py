@@ -13,6 +13,7 @@ from msgspec import Struct
 from extractord.config import Settings
 from extractord.core.transcripts.source import Source
 from extractord.edges.ledger import Ledger
+from extractord.errors import LedgerError
 from extractord.readingroom import ReadingRoom
 
 
@@ -39,8 +40,8 @@ class Patient:
     """What the checks look at; nothing of it is changed."""
 
     settings: Settings
-    ledger: Ledger
-    """An empty one where the real one cannot be read: then its own check says so."""
+    opened: Ledger | None
+    """None where the ledger cannot be read: then its own check says so."""
     room: ReadingRoom
     transcripts: tuple[tuple[Source, str, int], ...]
     """Every transcript that there is, with when it was written, in ns since 1970."""
@@ -50,6 +51,13 @@ class Patient:
     system: Path
     """/proc/sys"""
     is_online: bool
+
+    @property
+    def ledger(self) -> Ledger:
+        """What is known. Raise LedgerError where it cannot be read: nothing is well for want of knowing."""
+        if self.opened is None:
+            raise LedgerError("the ledger cannot be read")
+        return self.opened
 
 
 Check = Callable[[Patient], Iterator[Finding]]

@@ -16,7 +16,7 @@ from extractord.core.index import target as indexed
 from extractord.edges.ledger import Ledger
 from extractord.edges.state import owner_of
 from extractord.edges.store.roots import listed
-from extractord.errors import ConfigError, LedgerError, StoreError
+from extractord.errors import ConfigError, DamagedLedgerError, LedgerError, StoreError
 
 _SHOWN = 5
 _LITTLE_BYTES = 1024**3
@@ -75,8 +75,10 @@ def index(patient: Patient) -> Iterator[Finding]:
                 )
             else:
                 good += 1
-    if good or not names:
+    if good:
         yield ok(f"each of {good:,} names the files that there are")
+    elif not names:
+        yield ok("there are no memories yet")
 
 
 def ledger(patient: Patient) -> Iterator[Finding]:
@@ -86,8 +88,10 @@ def ledger(patient: Patient) -> Iterator[Finding]:
         with Ledger.open(state, readonly=True) as opened:
             opened.check()
             is_there = (state / "ledger.db").exists()
-    except LedgerError as error:
+    except DamagedLedgerError as error:
         yield fail(str(error), 'see docs/operating.md, "The ledger is damaged"')
+    except LedgerError as error:
+        yield fail(str(error), 'see docs/operating.md, "Upgrade" and "Troubleshoot"')
     else:
         yield ok(f"{state / 'ledger.db'} is {'sound' if is_there else 'made with the first start'}")
     for aside in sorted(state.glob("ledger.db.damaged-*"))[:_SHOWN]:
@@ -97,8 +101,11 @@ def ledger(patient: Patient) -> Iterator[Finding]:
 
 def audit(patient: Patient) -> Iterator[Finding]:
     """Whether the chain of the audit holds."""
+    opened = patient.ledger
     try:
-        rows = patient.ledger.audit.verify()
+        rows = opened.audit.verify()
+    except DamagedLedgerError:  # the file is, and nobody knows of the chain
+        raise
     except LedgerError as error:
         yield fail(str(error), "compare with the head in the daemon's log (`audit=`); restore a backup")
     else:
@@ -119,7 +126,9 @@ def projects(patient: Patient) -> Iterator[Finding]:
             f"`extractord project move {row.project} DIRECTORY` gives them a project again",
         )
     if not any(row.gone or not row.directory for row in rows):
-        yield ok(f"{len(rows):,} projects with memories, each where it was")
+        yield ok(
+            f"{len(rows):,} projects with memories, each where it was" if rows else "none has memories yet"
+        )
 
 
 def orphans(patient: Patient) -> Iterator[Finding]:

@@ -76,7 +76,7 @@ def drift(patient: Patient) -> Iterator[Finding]:
                 "`extractord entries --diagnose FILE` says more; a newer extractord may know it",
             )
     if not said:
-        yield ok(f"the newest {len(found):,} transcripts are understood")
+        yield ok(f"the newest {len(found):,} transcripts are understood" if found else "no transcript yet")
 
 
 def purge(patient: Patient) -> Iterator[Finding]:
