@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shutil
 import signal
 import socket
 import subprocess
+import textwrap
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -16,6 +18,7 @@ from typing import Self
 MOSQUITTO = shutil.which("mosquitto", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin")
 HAS_BROKER = MOSQUITTO is not None and shutil.which("mosquitto_sub") is not None
 HAS_CERTIFICATES = shutil.which("openssl") is not None
+FLEET_PAGE = Path(__file__).parents[1] / "docs/fleet.md"
 PASSWORD = "only-in-tests"  # noqa: S105 - of a broker that lives for a test
 
 
@@ -35,6 +38,8 @@ class Mosquitto:
         self.folder = folder
         self.port = _free_port()
         self.tls = tls
+        self.users = frozenset(users or ())
+        self.certified = False
         self._process: subprocess.Popen[bytes] | None = None
         lines = [
             f"listener {self.port} 127.0.0.1",
@@ -64,6 +69,38 @@ class Mosquitto:
         (folder / "mosquitto.conf").write_text("\n".join(lines) + "\n")
         (folder / "password").write_text(PASSWORD)
         (folder / "password").chmod(0o600)
+
+    @classmethod
+    def documented(cls, folder: Path, names: Iterable[str], *, certified: bool = False) -> Self:
+        """The broker of docs/fleet.md as it stands there, but for its places and one `root` who reads all.
+
+        `names` are its clients; an extractor's rights are those of the page's own. `certified`: they
+        show certificates in place of passwords, as the page says.
+        """
+        made = cls(folder, users=dict.fromkeys((*names, "root"), ""), tls=True)
+        conf, acl, instead = _blocks_of(FLEET_PAGE)
+        for there, here in (
+            ("listener 8883", f"listener {made.port} 127.0.0.1"),
+            ("/etc/mosquitto/", f"{folder}/"),
+        ):
+            assert there in conf
+            conf = conf.replace(there, here)
+        given = ["log_dest none", "persistence true", f"persistence_location {folder}/"]
+        if os.geteuid() == 0:
+            given.append("user root")
+        if certified:
+            conf = "\n".join(line for line in conf.splitlines() if not line.startswith("password_file"))
+            given += instead.splitlines()
+            made.certified = True
+        (folder / "mosquitto.conf").write_text("\n".join([conf, *given, ""]))
+        rights, _, one = acl.partition("user extractor-1\n")
+        assert "extractor-1" in one
+        extractors = [name for name in names if name.startswith("extractor-")]
+        blocks = [f"user {name}\n{one.replace('extractor-1', name)}" for name in extractors]
+        (folder / "acl").write_text("\n".join([rights, *blocks, "user root\ntopic read #", ""]))
+        for name in (*names, "root"):
+            certificate(folder, name, name)
+        return made
 
     @property
     def url(self) -> str:
@@ -100,7 +137,9 @@ class Mosquitto:
     def client(self, user: str = "") -> list[str]:
         """The arguments that mosquitto's own clients need."""
         asked = ["-h", "localhost" if self.tls else "127.0.0.1", "-p", str(self.port), "-V", "5"]
-        if user:
+        if self.certified:
+            asked += ["--cert", str(self.folder / f"{user}.pem"), "--key", str(self.folder / f"{user}.key")]
+        elif user:
             asked += ["-u", user, "-P", PASSWORD]
         if self.tls:
             asked += ["--cafile", str(self.folder / "ca.pem")]
@@ -109,7 +148,12 @@ class Mosquitto:
     def settings(self, user: str = "") -> dict[str, str]:
         """The environment by which extractord reaches this broker."""
         given = {"EXTRACTORD_MQTT__URL": self.url, "EXTRACTORD_MQTT__NAME": "here"}
-        if user:
+        if self.certified:
+            given |= {
+                "EXTRACTORD_MQTT__CERT_FILE": str(self.folder / f"{user}.pem"),
+                "EXTRACTORD_MQTT__KEY_FILE": str(self.folder / f"{user}.key"),
+            }
+        elif user:
             given |= {
                 "EXTRACTORD_MQTT__USER": user,
                 "EXTRACTORD_MQTT__PASSWORD_FILE": str(self.folder / "password"),
@@ -187,23 +231,33 @@ class Subscriber:
 
 
 def certificates(folder: Path) -> None:
-    """An authority, a broker's certificate and a client's, all of a day's life."""
-    ask = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
-
-    def asked(command: list[str]) -> None:
-        subprocess.run(command, check=True, capture_output=True, cwd=folder)
-
-    asked(
-        [*ask, "-days", "1", "-subj", "/CN=authority", "-keyout", "ca.key", "-out", "ca.pem",
-         "-addext", "keyUsage=critical,keyCertSign,cRLSign"]
+    """An authority and a broker's certificate, of a day's life."""
+    _openssl(
+        folder, "/CN=authority", "-keyout", "ca.key", "-out", "ca.pem",
+        "-addext", "keyUsage=critical,keyCertSign,cRLSign",
     )  # fmt: skip
-    for name, subject in (("broker", "localhost"), ("client", "client")):
-        asked(
-            [*ask, "-days", "1", "-subj", f"/CN={subject}", "-keyout", f"{name}.key", "-out", f"{name}.pem",
-             "-CA", "ca.pem", "-CAkey", "ca.key", "-addext", f"subjectAltName=DNS:{subject}",
-             "-addext", "basicConstraints=critical,CA:FALSE"]
-        )  # fmt: skip
-        (folder / f"{name}.key").chmod(0o600)
+    certificate(folder, "broker", "localhost")
+
+
+def certificate(folder: Path, name: str, subject: str) -> None:
+    """Files `name`.pem and `name`.key, signed by the folder's authority."""
+    _openssl(
+        folder, f"/CN={subject}", "-keyout", f"{name}.key", "-out", f"{name}.pem",
+        "-CA", "ca.pem", "-CAkey", "ca.key", "-addext", f"subjectAltName=DNS:{subject}",
+        "-addext", "basicConstraints=critical,CA:FALSE",
+    )  # fmt: skip
+    (folder / f"{name}.key").chmod(0o600)
+
+
+def _openssl(folder: Path, subject: str, *more: str) -> None:
+    ask = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
+    subprocess.run([*ask, "-days", "1", "-subj", subject, *more], check=True, capture_output=True, cwd=folder)
+
+
+def _blocks_of(page: Path) -> list[str]:
+    """The blocks that are files of a broker's: each begins with the file's name in a comment."""
+    blocks = re.findall(r"```\n( *# /etc/mosquitto/.*?)```", page.read_text(), re.DOTALL)
+    return [textwrap.dedent(block) for block in blocks]
 
 
 def _free_port() -> int:

@@ -19,7 +19,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -27,6 +27,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import NamedTuple, cast
 
+import msgspec
 from aiohttp import web
 from broking import Mosquitto
 from standin import openai_reply
@@ -54,9 +55,22 @@ FACTS = (
 )
 PARTITIONS = 16
 AGAIN_S = 2.0
-OFTEN = ("persistence true", "autosave_on_changes true", "autosave_interval 1")
+ROOT = "root"
+Brokers = Callable[[Path, Sequence[str]], Mosquitto]
+"""Makes a broker in a folder, for clients of these names."""
 _BACK_S = 1.0
 _BIN_S = 5.0
+
+
+def keeping(folder: Path, _names: Sequence[str]) -> Mosquitto:
+    """A broker that keeps what it has over a kill."""
+    often = ("persistence true", "autosave_on_changes true", "autosave_interval 1")
+    return Mosquitto(folder, more=[*often, "max_queued_messages 0"])
+
+
+def forgetful(folder: Path, _names: Sequence[str]) -> Mosquitto:
+    """A broker that keeps nothing over a kill."""
+    return Mosquitto(folder, more=["max_queued_messages 0"])
 
 
 def now() -> datetime:
@@ -74,7 +88,7 @@ class Desk:
         self.ledger = Ledger.open(self._folder)
         self._project = Project(slug=slug_of(f"/home/{person}/shop"), identity=person, directory="/shop")
         settings = Settings(
-            mqtt=Mqtt(url=broker.url), fleet=Fleet(person=person, partitions=PARTITIONS, again_s=AGAIN_S)
+            mqtt=_mqtt(broker, person), fleet=Fleet(person=person, partitions=PARTITIONS, again_s=AGAIN_S)
         )
         self._broker = broker_of(settings.mqtt)
         accounts = Accounts(ledger=self.ledger, owner=self.ledger.present(), model="", confinement="")
@@ -124,6 +138,11 @@ class Desk:
         return self.ledger.windows.under_way() == (0, 0)
 
 
+def _mqtt(broker: Mosquitto, user: str) -> Mqtt:
+    given = broker.settings(user if broker.users else "")
+    return msgspec.convert({key.rpartition("__")[2].lower(): value for key, value in given.items()}, Mqtt)
+
+
 class Ran(NamedTuple):
     """A session as an extractor's ledger has it."""
 
@@ -151,7 +170,7 @@ class Extractor:
             "EXTRACTORD_STATE_DIR": str(home / "state"),
             "EXTRACTORD_FLEET__PARTITIONS": str(PARTITIONS),
             **{f"EXTRACTORD_BUDGET__DAY_{what}": "unlimited" for what in ("REQUESTS", "TOKENS", "DOLLARS")},
-            **broker.settings(),
+            **broker.settings(home.name if broker.users else ""),
             "EXTRACTORD_MQTT__NAME": home.name,
             **more,
         }
@@ -235,17 +254,17 @@ async def fleet(
     extractors: int,
     more: Mapping[str, str],
     persons: Sequence[str] = (),
-    kept: Sequence[str] = OFTEN,
+    brokers: Brokers = keeping,
 ) -> AsyncIterator[tuple[Mosquitto, list[Desk], list[Extractor]]]:
-    """A broker that keeps what it has as `kept` says, extractors and workstations, all alive."""
-    broker = Mosquitto(folder / "broker", more=[*kept, "max_queued_messages 0"])
+    """A broker, extractors and workstations, all alive."""
     names = persons or [f"ann@desk-{number:03d}" for number in range(desks)]
+    broker = brokers(folder / "broker", [*names, *(f"extractor-{n}" for n in range(extractors))])
     share = PARTITIONS // extractors
     async with AsyncExitStack() as stack:
         broker.start()
         stack.callback(broker.stop)
         made = [
-            Extractor(folder / f"far-{n}", broker, f"{n * share}-{(n + 1) * share - 1}", more)
+            Extractor(folder / f"extractor-{n}", broker, f"{n * share}-{(n + 1) * share - 1}", more)
             for n in range(extractors)
         ]
         for extractor in made:
@@ -274,10 +293,10 @@ async def under_fire(
     *,
     rest_s: float,
     every_s: float,
-    kept: Sequence[str] = OFTEN,
+    brokers: Brokers = keeping,
 ) -> Came:
     """Say everything on every workstation while each extractor and the broker are killed in turn."""
-    async with fleet(folder, desks, extractors, {}, kept=kept) as (broker, seats, made):
+    async with fleet(folder, desks, extractors, {}, brokers=brokers) as (broker, seats, made):
         began, at = time.monotonic(), time.time()
         saying = asyncio.gather(*(desk.say(facts, rest_s) for desk in seats))
         kills: list[tuple[float, str]] = []
@@ -337,7 +356,7 @@ async def _retained(broker: Mosquitto, wanted: int) -> int:
     """How many memories the broker retains, when it has as many as there are, or after a while."""
     count, began = -1, time.monotonic()
     while count != wanted and time.monotonic() - began < 30:
-        with broker.heard("extractord/v1/fleet/memories/#") as heard:
+        with broker.heard("extractord/v1/fleet/memories/#", user=ROOT if broker.users else "") as heard:
             await asyncio.sleep(2)
             count = len({topic for topic, payload, _ in heard.messages() if payload})
     return count

@@ -128,6 +128,9 @@ class Mqtt(Struct, frozen=True, kw_only=True):
     ca_file: Annotated[str, Meta(description="who signed the broker's certificate; empty: the system's")] = ""
     cert_file: Annotated[str, Meta(description="our certificate, where the broker asks for one")] = ""
     key_file: Annotated[str, Meta(description="its key, mode 0600")] = ""
+    say: Annotated[
+        bool, Meta(description="say events and hear requests; false: only what `run --role` needs")
+    ] = True
     hear: Annotated[bool, Meta(description="obey extract, pause, resume and drain")] = True
     outbox: Annotated[
         int, Meta(ge=1, description="events kept while the broker is away; the oldest go first")

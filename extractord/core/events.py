@@ -35,7 +35,7 @@ class RunFinished(Struct, frozen=True, kw_only=True, tag="run/finished"):
 
 
 class SourceFound(Struct, frozen=True, kw_only=True, tag="source/found"):
-    """A folder with an agent's transcripts is watched from now on."""
+    """A start found an agent's folder for the first time; what is there already is baseline, and not read."""
 
     at: datetime
     agent: str

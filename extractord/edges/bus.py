@@ -11,10 +11,10 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from aiomqtt import Client, Message, MqttError, ProtocolVersion
+from aiomqtt import Client, Message, MqttCodeError, MqttError, ProtocolVersion
 from aiomqtt import Will as _Will
 from paho.mqtt.client import Client as Paho
-from paho.mqtt.client import ConnectFlags
+from paho.mqtt.client import ConnectFlags, DisconnectFlags
 from paho.mqtt.packettypes import PacketTypes
 from paho.mqtt.properties import Properties
 from paho.mqtt.reasoncodes import ReasonCode
@@ -33,6 +33,16 @@ _KEEPALIVE_S = 30
 _REFUSED = 0x80
 _NOBODY = 0x10
 _LOST = "the broker is gone"
+_HUNG_UP = "it hangs up before it answers: does it ask for a certificate (`mqtt.cert_file`)?"
+_HANGS_UP = "it hung up"
+_COPY = "again and again: does a copy of this state run elsewhere?"
+_OFTEN = 3
+_REASONS = {
+    0x80: _HANGS_UP,
+    0x86: "it does not know this name and password: see `mqtt.user` and `mqtt.password_file`",
+    0x87: "not authorized: it does not know this name and password, or its ACL has not this name",
+    0x8E: _HANGS_UP,  # the session is taken over; not every broker says so
+}
 _LOGGER = logging.getLogger("extractord.mqtt")
 _LOGGER.addHandler(logging.NullHandler())
 _LOGGER.propagate = False
@@ -46,6 +56,7 @@ class Line:
         self._paho = client._client  # noqa: SLF001 - aiomqtt drops the broker's reasons, and acks at once
         self._answers: dict[int, asyncio.Future[ReasonCode]] = {}
         self._paho.on_connect = self._connected
+        self._paho.on_disconnect = self._hung_up
         self._paho.on_publish = self._answered
         self._paho.on_socket_register_write = self._wants_to_write
         self._loop = asyncio.get_running_loop()
@@ -112,7 +123,12 @@ class Line:
         ends: list[asyncio.Future[ReasonCode] | asyncio.Future[None]] = [answer, gone]
         await asyncio.wait(ends, timeout=ANSWER_S, return_when=asyncio.FIRST_COMPLETED)
         if not answer.done():
-            raise BusError(_LOST if gone.done() else f"the broker does not answer within {ANSWER_S:g} s")
+            why = (
+                f"the broker: {_farewell(gone)}"
+                if gone.done()
+                else f"the broker does not answer within {ANSWER_S:g} s"
+            )
+            raise BusError(why)
 
     def _connected(
         self,
@@ -124,6 +140,23 @@ class Line:
     ) -> None:
         self.longest = getattr(properties, "MaximumPacketSize", None)
         self._client._on_connect(client, userdata, flags, code, properties)  # noqa: SLF001
+
+    def _hung_up(
+        self,
+        client: Paho,
+        userdata: object,
+        flags: DisconnectFlags,
+        code: ReasonCode,
+        properties: Properties | None,
+    ) -> None:
+        """Before it answered, too: aiomqtt would wait for the answer until its time is up."""
+
+        def fail() -> None:
+            if not (connected := self._client._connected).done():  # noqa: SLF001
+                connected.set_exception(MqttError(_HUNG_UP))
+
+        self._loop.call_soon_threadsafe(fail)
+        self._client._on_disconnect(client, userdata, flags, code, properties)  # noqa: SLF001
 
     def _wants_to_write(self, _client: Paho, _userdata: object, sock: SocketLike) -> None:
         """As aiomqtt does, but by the socket's number when it is looked at: it may be closed by then."""
@@ -191,15 +224,19 @@ async def keep(
     for longer it begins anew. `lost` is told why, each time.
     """
     clock = asyncio.get_running_loop().time
+    hung_up = 0
 
     async def lived() -> bool:
+        nonlocal hung_up
         began = clock()
         try:
             async with line_to(broker, calling) as line:
                 await live(line)
         except BusError as error:
-            lost(str(error))
-            if clock() - began > LONGEST_WAIT_S:
+            is_long = clock() - began > LONGEST_WAIT_S
+            hung_up = 0 if is_long or _HANGS_UP not in str(error) else hung_up + 1
+            lost(f"{error} {_COPY}" if hung_up >= _OFTEN else str(error))
+            if is_long:
                 return False
             raise
         return True
@@ -262,4 +299,17 @@ def _translated() -> Iterator[None]:
     try:
         yield
     except (MqttError, OSError, ValueError) as error:
-        raise BusError(f"the broker: {str(error) or type(error).__name__}") from error
+        cause = error.__cause__ if type(error) is MqttError else None
+        raise BusError(f"the broker: {_worded(cause or error)}") from error
+
+
+def _farewell(gone: asyncio.Future[None]) -> str:
+    """Given a line's end, return why it ended."""
+    error = None if gone.cancelled() else gone.exception()
+    return _worded(error) if error else "it is gone"
+
+
+def _worded(error: BaseException) -> str:
+    if isinstance(error, MqttCodeError) and isinstance(error.rc, ReasonCode):
+        return _REASONS.get(error.rc.value) or error.rc.getName().lower()
+    return str(error) or type(error).__name__

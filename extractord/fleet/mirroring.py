@@ -32,11 +32,13 @@ class Mirroring:
         writer: Writer,
         person: str,
         client: str,
+        look_s: float,
         say: Callable[[Event | str], None],
     ) -> None:
         self._writer = writer
         self._person = person
         self._client = client
+        self._look_s = min(look_s, _LOOK_EVERY_S)
         self._say = say
         self._retained: dict[tuple[str, str], str] = {}
         """What the broker has, by root and path: a SHA-256."""
@@ -125,7 +127,7 @@ class Mirroring:
     async def _look(self, line: Line) -> None:
         """Where a file is not what the broker has, everything is asked for again."""
         while True:
-            await asyncio.sleep(_LOOK_EVERY_S)
+            await asyncio.sleep(self._look_s)
             if await self._writer.look(self._is_another):
                 await self._subscribe(line)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, OrderedDict
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Collection
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
@@ -13,14 +13,16 @@ from pathlib import Path
 from msgspec.structs import replace as with_
 
 from extractord.config.settings import Memory, Settings
-from extractord.core.fleet import is_person
+from extractord.core.fleet import is_person, partition_of
 from extractord.edges.ledger import Ledger
 from extractord.edges.store import Writer
+from extractord.errors import ConfigError
 from extractord.extraction import Extraction
 from extractord.house import House, extraction_of
 from extractord.storeroom import another_store, storeroom
 
 _OPEN = 64
+_NAMED = 3
 _FOLDER = "persons"
 
 
@@ -55,8 +57,7 @@ class Persons:
 
     def known(self) -> tuple[str, ...]:
         """Everybody who has a ledger here."""
-        folder = self._house.settings.state_dir / _FOLDER
-        return tuple(sorted(each.name for each in folder.glob("*") if is_person(each.name)))
+        return known_in(self._house.settings)
 
     async def close(self) -> None:
         """Close every room."""
@@ -93,6 +94,28 @@ class Persons:
         extraction.accounts.reaped(self._house.clock())
         return PersonsRoom(
             person=person, ledger=opened.ledger, writer=writer, extraction=extraction, closing=stack
+        )
+
+
+def known_in(settings: Settings) -> tuple[str, ...]:
+    """Given an extractor's settings, return everybody who has a ledger there."""
+    folder = settings.state_dir / _FOLDER
+    return tuple(sorted(each.name for each in folder.glob("*") if is_person(each.name)))
+
+
+def check_persons(settings: Settings, partitions: Collection[int]) -> None:
+    """Raise ConfigError where persons of other partitions are on this volume.
+
+    Two extractors with a copy each would say what is retained of them in turn, and mirrors forget.
+    """
+    every = settings.fleet.partitions
+    places = {person: partition_of(person, every) for person in known_in(settings)}
+    strangers = [f"{person} is of partition {p}" for person, p in places.items() if p not in partitions]
+    if strangers:
+        more = f", and {len(strangers) - _NAMED} more" if len(strangers) > _NAMED else ""
+        raise ConfigError(
+            f"this volume has others' memories ({', '.join(strangers[:_NAMED])}{more}): is it the volume of"
+            f" another extractor, is `fleet.partitions` still {every}? To move a person see docs/fleet.md"
         )
 
 

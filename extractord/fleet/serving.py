@@ -11,7 +11,8 @@ from functools import partial
 from pathlib import Path
 
 from extractord.config import Settings
-from extractord.core.events import Event
+from extractord.core.events import Event, Heeded
+from extractord.core.heard import Heard
 from extractord.edges.signals import Signals, drained, first_of, signalled
 from extractord.edges.state import State
 from extractord.edges.store import Writer
@@ -20,6 +21,7 @@ from extractord.fleet import broker_for, person_of
 from extractord.fleet.extracting import Extracting
 from extractord.fleet.forwarding import forwarding
 from extractord.fleet.mirroring import Mirroring
+from extractord.fleet.persons import check_persons
 from extractord.following import Outside, only_read
 from extractord.house import House, opened
 from extractord.intercom import intercom
@@ -37,7 +39,7 @@ def partitions_in(text: str, every: int) -> frozenset[int]:
         first, dash, last = part.strip().partition("-")
         if not first.isdecimal() or (dash and not last.isdecimal()):
             raise ConfigError(f"--partitions {text}: give numbers from 0 to {every - 1}, like 0-7 or 0,3")
-        found.update(range(int(first), int(last or first) + 1))
+        found.update(range(min(int(first), every), min(int(last or first), every) + 1))
     if not found or max(found) >= every:
         raise ConfigError(f"--partitions {text}: `fleet.partitions` is {every}, so 0 to {every - 1}")
     return frozenset(found)
@@ -51,10 +53,12 @@ async def serve_extractor(settings: Settings, outside: Outside, partitions: Coll
             opened(settings, serving=True, warn=outside.say) as house,
             intercom(house, outside.say) as bus,
         ):
+            check_persons(settings, partitions)
             extracting = Extracting(house, partitions, bus.say)
             calling = asyncio.create_task(extracting.live(broker))
             numbers = ", ".join(map(str, sorted(partitions)))
             outside.say(f"extracting partitions {numbers} of {settings.fleet.partitions}")
+            bus.obey(partial(_disobeyed, house))
             attending = _attending(signals, settings, outside, f"extracting {len(partitions)} partitions")
             try:
                 await _until(attending, calling, extracting.work(signals.stop, outside.notify.alive))
@@ -101,7 +105,7 @@ async def mirroring(
 ) -> AsyncIterator[asyncio.Task[None]]:
     """Keep the copy in the block. Raise ConfigError for no broker, no person, or memories of one's own."""
     client = f"extractord-mirror-{state.identity.id[:16]}"
-    mirror = Mirroring(writer, person_of(settings), client, say)
+    mirror = Mirroring(writer, person_of(settings), client, settings.run.rescan_s, say)
     await mirror.begin()
     living = asyncio.create_task(mirror.live(broker_for(settings)))
     try:
@@ -137,6 +141,12 @@ async def _attending(signals: Signals, settings: Settings, outside: Outside, sta
     finally:
         signals.stop.set()
         outside.notify.stopping("stopping")
+
+
+async def _disobeyed(house: House, heard: Heard) -> Heeded:
+    reason = "an extractor does as its signals say, and obeys nobody on the bus"
+    word = str(heard.__struct_config__.tag)
+    return Heeded(at=house.clock(), word=word, done=False, reason=reason)
 
 
 async def _beating(signals: Signals, alive: Callable[[], None]) -> None:

@@ -38,12 +38,14 @@ _FAREWELL_S = 5.0
 
 @asynccontextmanager
 async def intercom(house: House, say: Say) -> AsyncIterator[Intercom]:
-    """Given the open house and whom to tell, yield what tells the broker too, where [mqtt] names one.
+    """Given the open house and whom to tell, yield what tells the broker too, where [mqtt] wants it.
 
     At the end what waits is said, and good-bye; for at most 5 s. Raise ConfigError where [mqtt]
     cannot be used.
     """
     broker = broker_of(house.settings.mqtt)
+    if not house.settings.mqtt.say:
+        broker = None
     made = Intercom(house, say, is_on=broker is not None)
     if broker is None:
         yield made
@@ -72,7 +74,7 @@ class Intercom:
         self._news = asyncio.Event()
         self._obey: Obey | None = None
         self._sieve = Sieve(house.clock, self.say)
-        self._trouble = ""
+        self._troubles: set[str] = set()
         self.is_on_line = False
 
     def say(self, event: Event | str) -> None:
@@ -109,8 +111,7 @@ class Intercom:
         await keep(broker, calling, self._live, self._lost)
 
     async def _live(self, line: Line) -> None:
-        self._say("the broker is there")
-        self._trouble, self.is_on_line = "", True
+        self.is_on_line = True
         parts = [self._speak(line)]
         if self._house.settings.mqtt.hear:
             await line.subscribe([heard_topics(self._name)])
@@ -129,6 +130,9 @@ class Intercom:
             if status != said and not (is_last and waiting):
                 counted = replace(status, waiting=outbox.waiting(), dropped=outbox.dropped())
                 await line.publish(status_topic(self._name), encoded(counted), retain=True)
+                if said is None:
+                    self._say("the broker is there")
+                    self._troubles.clear()
                 said = status
             if waiting:
                 answers = [line.publish(each.topic, each.payload) for each in waiting]
@@ -159,6 +163,6 @@ class Intercom:
 
     def _lost(self, why: str) -> None:
         self.is_on_line = False
-        if why != self._trouble:
+        if why not in self._troubles:
             self._say(f"{why}; it is called again, and what is to be said waits")
-        self._trouble = why
+        self._troubles.add(why)

@@ -99,6 +99,38 @@ def test_over_tls_and_under_an_acl_mosquitto_sub_hears_what_the_schemas_say(
     assert (heeded["word"], heeded["done"]) == ("pause", True)
 
 
+def test_everything_that_the_page_names_is_said_at_its_time_and_as_its_schema_has_it(
+    broker: Mosquitto, place: Bused
+) -> None:
+    said = "extractord/v1/here/said"
+    remember(place, FACTS[0], "9a0b0c0d-0000-4000-8000-000000000001")
+    with broker.heard(STATUS, f"{said}/#") as heard:
+        with place.running():
+            heard.wait_for(lambda: heard.on(f"{said}/source/found"))
+            remember(place, TUESDAY)
+            heard.wait_for(lambda: heard.on(FINISHED))
+            remember(place, "thanks", "1a0b0c0d-0000-4000-8000-000000000001")
+            heard.wait_for(lambda: heard.on(f"{said}/skipped"))
+            long = place.transcripts / "2a0b0c0d-0000-4000-8000-000000000001.jsonl"
+            append(long, b'{"type":"' + b"x" * 17 * 1024 * 1024 + b'"}\n' + Session().exchange(FACTS[1]))
+            heard.wait_for(lambda: heard.on(f"{said}/oversized"))
+            for word, state in (("pause", "paused"), ("drain", "drained"), ("resume", "online")):
+                broker.publish(f"extractord/v1/here/heard/{word}", "")
+                heard.wait_for(lambda state=state: is_status(heard, state))
+            broker.publish("extractord/v1/here/heard/extract", "no")
+            heard.wait_for(lambda: heard.on(f"{said}/heard/unheeded"))
+        heard.wait_for(lambda: is_status(heard, "offline"))
+    known = {topic: schema for topic, schema in schemas().items() if topic.startswith((STATUS, said))}
+    for topic, payload, _ in heard.messages():
+        jsonschema.validate(json.loads(payload), known[topic])
+    assert {topic for topic, _, _ in heard.messages()} == known.keys()
+    over = json.loads(heard.on(f"{said}/oversized")[0])
+    assert (over["lines"], over["path"]) == (1, str(long))
+    states = [json.loads(payload)["state"] for payload in heard.on(STATUS)]
+    assert [states[0], states[-1]] == ["online", "offline"]
+    assert {"paused", "drained"} <= set(states)
+
+
 @pytest.mark.skipif(not HAS_CERTIFICATES, reason="openssl is not installed")
 def test_a_broker_with_another_certificate_is_not_spoken_to(tmp_path: Path, place: Bused) -> None:
     with (
