@@ -106,7 +106,7 @@ def _unused(never: Sequence[Unopened], *, json: bool) -> None:
             print(msgspec.json.encode(told).decode())
         return
     if not never:
-        print("there is none that no agent opened, though it could have")
+        print("none: each was opened by an agent, or no session could have opened it yet")
         return
     print_table(
         ("memory", "since", "sessions", "says"),
@@ -128,7 +128,7 @@ def _unused(never: Sequence[Unopened], *, json: bool) -> None:
 
 def _table(rows: list[Row]) -> None:
     if not rows:
-        print("nothing is kept yet")
+        print("nothing is kept yet: `extractord run` watches, `extractord extract` reads what is there")
         return
     print_table(("memory", "type", "trust", "says"), map(_cells, rows))
 

@@ -64,7 +64,7 @@ def take_over(
         for row in _rows(plan, left):
             print(msgspec.json.encode(row).decode())
     else:
-        _say(plan, left, dry_run=dry_run)
+        _say(store, plan, left, dry_run=dry_run)
     return EXIT_FAILED if left else 0
 
 
@@ -128,9 +128,11 @@ _OUTCOMES = {
 }
 
 
-def _say(plan: Sequence[Comes], left: Sequence[Left], *, dry_run: bool) -> None:
+def _say(store: str, plan: Sequence[Comes], left: Sequence[Left], *, dry_run: bool) -> None:
     if not plan and not left:
-        print("there is nothing to import")
+        print(
+            f"there is nothing to import from {printable(store)}; a folder or file of memories may be named"
+        )
         return
     if plan:
         print_table(

@@ -142,4 +142,6 @@ def test_a_folder_or_a_file_is_taken_too_and_what_cannot_be_read_is_said(person:
     assert person.types("import", str(person.home / "none/x.md")).returncode == 2
     unknown = person.types("import", "emacs")
     assert (unknown.returncode, "claude-code" in unknown.stderr) == (2, True)
-    assert person.types("import", "fx").stdout == "there is nothing to import\n"
+    assert person.types("import", "fx").stdout == (
+        "there is nothing to import from fx; a folder or file of memories may be named\n"
+    )

@@ -15,7 +15,7 @@ from storing import fact
 
 FACTS = ("Deploys happen on Tuesdays only", "The warehouse counts stock on Mondays")
 _ENTRY = re.compile(r"^\[(e\d+) (?!user|headless)[^\]\n]*\]\n(.*?)(?=^\[e\d+ |\Z)", re.MULTILINE | re.DOTALL)
-ROUNDS, SESSIONS = 4, 25
+ROUNDS, SESSIONS = 2, 50
 
 
 def greedy(body: Mapping[str, Any], before: int) -> Any:
