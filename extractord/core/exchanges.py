@@ -269,6 +269,8 @@ class Session:
     def _frozen(self, draft: _Draft) -> Exchange:
         kept = tuple(draft.kept.values())
         entries = draft.entries
+        if len(entries) < len(kept) and not any(entry.cwd for entry in entries):
+            entries = kept = self._made(draft)  # where it was done is asked before anything else
         exchange = Exchange(
             agent=self.agent,
             session=self.session,
@@ -285,7 +287,9 @@ def whole(exchange: Exchange) -> Exchange:
     """Given an exchange, return it with all its entries made."""
     if exchange.thaw is None:
         return exchange
-    return replace(exchange, entries=exchange.thaw(exchange.kept), kept=(), thaw=None)
+    entries = exchange.thaw(exchange.kept)
+    branch = next((entry.branch for entry in entries if entry.branch), None)
+    return replace(exchange, entries=entries, branch=branch, kept=(), thaw=None)
 
 
 def merged(parts: Iterable[Session]) -> tuple[Exchange, ...]:

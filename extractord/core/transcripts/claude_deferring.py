@@ -12,13 +12,10 @@ from extractord.core.exchanges import PROMPTS
 from extractord.core.lines import Block
 from extractord.core.records import Deferred, Entry, Kept, Origin, Seen, Thawed
 from extractord.core.transcripts.claude_session import ENDING, USES, ClaudeSession
-from extractord.core.transcripts.claude_skimming import BOOKKEEPING, HEAD, Ends, attached
+from extractord.core.transcripts.claude_skimming import BOOKKEEPING, CONVERSED, HEAD, Ends, attached
 
-_UUID = re.compile(rb',"uuid":"([\w-]++)"')
 _RECORD_BYTES = 128 * 1024
 """A longer record is read at once: of a tool's output an entry keeps 64 Ki characters."""
-_ASKED_OR_SAID = frozenset(["said", "thought", "called", "answered"])
-_PLACED = frozenset(["attached", "ended", "noted"])
 _EMPTY = frozenset((b"", b'""', b"null"))
 _ODD = (b'"\\', b'"\xef')
 """How a text begins that may hold nothing but a byte order mark."""
@@ -79,13 +76,13 @@ class ClaudeDeferring:
                 yield from self._read(lines[at:end]) if end > at else ()
             elif head[1] in BOOKKEEPING and inner.session is not None:
                 pass
-            elif (kind := head.lastgroup) in _ASKED_OR_SAID:
+            elif (kind := head.lastgroup) in CONVERSED:
                 deferred = self._skimmed(lines, at, end, head)
                 if deferred is None:
                     yield from self._read(lines[at:end])
                 elif deferred is not _SILENT:
                     yield deferred
-            elif kind not in _PLACED or not self._is_placed(lines, at, end, head):
+            elif kind != "attached" or not self._is_placed(lines, at, end, head):
                 yield from self._at_once(lines[at:end])
             at = end + 1
 
@@ -110,15 +107,14 @@ class ClaudeDeferring:
             call = named.decode() if named else ends.call(lines, head.end(), stop)
             if call not in self._asked:
                 return None
-        if kind == "said" and lines.find(_MARK, head.end(), stop) >= 0:
-            return None
+        if kind == "said" and (lines.startswith(_ENDINGS, stop) or lines.find(_MARK, head.end(), stop) >= 0):
+            return None  # what ends a turn is to be whole, which only the parser knows
         inner.session = self._ends.session
         inner.tree.add(uuid, head["parent"].decode(), anchors=True)
         if kind == "thought":
             return _SILENT
-        is_end = kind == "said" and lines.startswith(_ENDINGS, stop)
-        inner.emitted.deferred(uuid, ends=is_end)
-        deferred = Deferred(inner.session, uuid, lines[at:end], kind == "called", is_end)
+        inner.emitted.deferred(uuid, ends=False)
+        deferred = Deferred(inner.session, uuid, lines[at:end], kind == "called")
         if call:
             del self._asked[call]
         elif kind == "called":
@@ -171,17 +167,7 @@ class ClaudeDeferring:
 
     def _is_placed(self, lines: bytes, at: int, end: int, head: re.Match[bytes]) -> bool:
         """True for a line that brings no entry, once it has its place in the tree, if it has one."""
-        if head.lastgroup == "attached":
-            node = attached(lines, at, end)
-        elif head.lastgroup == "noted":
-            if not self._ends.placed(lines, head.end(), end):
-                return False
-            node = self._ends.node.encode()
-        elif self.reader.emitted.has_ended:
-            named = _UUID.search(lines, head.end(), end)
-            node = named[1] if named else None
-        else:
-            return False
+        node = attached(lines, at, end)
         if node is None or self.reader.session is None:
             return False
         tree, uuid = self.reader.tree, node.decode()

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from extractord.core.records import Entry, Origin, Role, Seen, ToolCall, Voided
 from extractord.core.transcripts.claude_records import Block, Record, Result, calls, plain, prose, succeeded
-from extractord.core.transcripts.claude_skimming import SILENT, skim
+from extractord.core.transcripts.claude_skimming import SILENT, skim, told_by_ends
 from extractord.core.transcripts.decoding import decoder, is_blank
 from extractord.core.transcripts.emitted import Emitted
 from extractord.core.transcripts.recorded import instant, is_injected, parts, shortened, text_key
@@ -60,8 +60,7 @@ class ClaudeSession:
         row = decode(record)
         is_first = self.session is None
         if row is None:
-            if not is_blank(record):
-                self.unknown["undecodable"] += 1
+            self._broken(record)
             return ()
         self.session = row.session or row.other_session or self.session or self.name
         self.version = row.version or self.version
@@ -73,6 +72,13 @@ class ClaudeSession:
         if row.type not in SILENT:
             self.unknown[(row.type or "untyped")[:64]] += 1
         return ()
+
+    def _broken(self, record: bytes) -> None:
+        if not is_blank(record):
+            self.unknown["undecodable"] += 1
+        placed = told_by_ends(record)
+        if placed is not None and self.session is not None and placed[0] not in self.tree:
+            self.tree.add(*placed, anchors=True)
 
     def settle(self) -> Sequence[Seen]:
         """What waits for a first prompt waits in vain."""

@@ -16,24 +16,24 @@ BOOKKEEPING = frozenset(name.encode() for name in SILENT - {"progress", "summary
 HEAD = re.compile(
     rb"""\{(?:
       "type":"(?P<bookkept>[\w-]++)"
-    | "parentUuid":"(?P<parent>.{36})","isSidechain":false,(?:
+    | "parentUuid":"(?P<parent>[\w-]{36})","isSidechain":false,(?:
         "attachment":\{"type":"(?P<attached>(?!queued_command")[\w-]++)"
-      | "type":"system","subtype":"(?P<ended>turn_duration)"
       | "message":\{(?:"model":"(?!<)[^"\\]*+",)?"id":"[^"\\]*+","type":"message","role":"assistant",
         (?:"model":"(?!<)[^"\\]*+",)?"content":\[\{"type":"(?:
             (?P<said>text)","text":"(?!["\\\xef])
           | (?P<thought>thinking)"
-          | tool_use","id":"(?P<called>[^"\\]++)"
+          | tool_use","id":"(?P<called>[\w-]++)"
         )
       | (?:"promptId":".{36}",)?"type":"user","message":\{"role":"user","content":(?:
             (?P<prompted>")
-          | (?P<answered>\[\{(?:"tool_use_id":"(?P<call>[^"\\]++)",)?"type":"tool_result","content":")
+          | (?P<answered>\[\{(?:"tool_use_id":"(?P<call>[\w-]++)",)?"type":"tool_result","content":")
         )
-      | "type":"(?P<noted>progress|system","subtype":"(?!compact_boundary))
     ))""",
     re.VERBOSE | re.DOTALL,
 )
 """How lines begin, as the program writes them since 2.1."""
+CONVERSED = frozenset(["said", "thought", "called", "answered"])
+"""What the agent and its tools said."""
 
 _TAIL = re.compile(rb'\},"type":"attachment","uuid":"([\w-]++)","timestamp":"[^"\\]*"')
 _TAIL_BYTES = 65_536
@@ -46,10 +46,10 @@ _NEXT = b'},{"'
 _PLACED = b',"uuid":"'
 _PLACED_BYTES = 512
 _PLACED_AT = re.compile(
-    rb',"uuid":"([^"\\]++)","timestamp":"[^"\\]*+"(?:,"\w++":(?:"[^"\\]*+"|null|true|false))*+'
+    rb',"uuid":"([\w-]++)","timestamp":"[^"\\]*+"(?:,"\w++":(?:"[^"\\]*+"|null|true|false))*+'
 )
 _ANSWERED = b'}]},"uuid":"'
-_ANSWERED_AT = re.compile(rb'\}\]\},"uuid":"([^"\\]++)","timestamp":"')
+_ANSWERED_AT = re.compile(rb'\}\]\},"uuid":"([\w-]++)","timestamp":"')
 _CALL = b',"tool_use_id":"'
 _CALL_BYTES = 128
 _LAST = b',"userType":"'
@@ -73,6 +73,22 @@ def skim(record: bytes) -> tuple[str | None, str] | None:
             return (node.decode(), head["parent"].decode()) if node is not None else None
         case _:
             return None
+
+
+def told_by_ends(record: bytes) -> tuple[str, str] | None:
+    """Given a line that is broken somewhere, return (its id, its parent's) where its ends tell them.
+
+    So it has its place in the tree whether or not somebody came to look between them.
+    """
+    head = HEAD.match(record)
+    if head is None or head.lastgroup not in CONVERSED:
+        return None
+    if head.lastgroup == "answered":
+        node = _ANSWERED_AT.match(record, max(0, record.find(_ANSWERED, head.end())))
+    else:
+        node = _PLACED_AT.match(record, max(0, record.rfind(_PLACED)))
+        node = node if node and record[node.end() :] == b"}" else None
+    return (node[1].decode(), head["parent"].decode()) if node else None
 
 
 def attached(block: bytes, at: int, end: int) -> bytes | None:

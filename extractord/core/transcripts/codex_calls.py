@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import shlex
 
-import msgspec
 from msgspec import Raw, Struct
 
 from extractord.core.records import ToolCall
@@ -58,6 +57,7 @@ class Output(Struct, gc=False):
     success: bool | None = None
 
 
+_text = decoder(str)
 _arguments = decoder(Arguments)
 _output = decoder(Output)
 
@@ -127,7 +127,7 @@ def output(raw: Raw) -> tuple[str, bool | None]:
 def _plain(raw: Raw) -> str:
     """Given a JSON value, return the text that it is, or its own."""
     if bytes(memoryview(raw)[:1]) == b'"':
-        return msgspec.json.decode(raw, type=str)
+        return _text(bytes(raw)) or ""
     return bytes(raw).decode("utf-8", "replace")
 
 

@@ -16,24 +16,22 @@ from extractord.core.transcripts.codex_thread import CodexThread, Standing
 _HEAD = re.compile(
     rb'\{"timestamp":"[^"\\]{20,30}+",(?:"ordinal":\d++,)?"type":"(?:'
     rb'event_msg","payload":\{"type":"(?:'
-    rb'exec_command_end","call_id":"(?P<done>[^"\\]++)"'
-    rb'|(?P<ended>(?:task|turn)_complete)"'
-    rb'|(?:task|turn)_started","turn_id":"(?P<started>[^"\\]++)"'
+    rb'(?:task|turn)_started","turn_id":"(?P<started>[!#-\[\]-~]++)"(?=(?:,"\w++":'
+    rb'(?:"[ !#-\[\]-~]*+"|[1-9]\d*+|null|true|false))*+\}\}\Z)'
     rb"|(?P<told>" + b"|".join(sorted(name.encode() for name in SILENT_EVENTS)) + rb')")'
     rb'|response_item","payload":\{"type":"(?:'
     rb'(?P<silent>reasoning)"'
-    rb'|(?:custom_tool|function)_call_output","call_id":"(?P<answered>[^"\\]++)"'
+    rb'|(?:custom_tool|function)_call_output","call_id":"(?P<answered>[!#-\[\]-~]++)"'
     rb'|(?P<called>(?:custom_tool|function)_call)"'
     rb'|message","role":"(?P<said>assistant)")'
     rb"|(?P<noted>" + b"|".join(sorted(name.encode() for name in SILENT)) + rb')")'
 )
 _SAYING_NOTHING = frozenset(["told", "noted"])
-_CALL, _CODE = b'"call_id":"', b'"exit_code":'
-_DONE = re.compile(rb'"exit_code":(-?\d++)')
-_TURN = re.compile(rb'_metadata_passthrough":\{"turn_id":"([^"\\]++)"')
+_CALL = b'"call_id":"'
+_ID = re.compile(rb"[!#-\[\]-~]++")
+_TURN = re.compile(rb'_metadata_passthrough":\{"turn_id":"([!#-\[\]-~]++)"')
 _PASSED, _PASSED_BYTES = b'_metadata_passthrough"', 512
-_PASSING = frozenset(["silent", "answered", "called", "said"])
-"""What tells its turn at its end, in newer versions."""
+"""What tells the turn at a record's end, in newer versions."""
 _RECORD_BYTES = 128 * 1024
 """A longer record is read at once: of a tool's output an entry keeps 64 Ki characters."""
 _BRACE = ord("}")
@@ -59,6 +57,8 @@ class CodexDeferring:
         self.reader = CodexThread(path)
         self._name = path.rpartition("/")[2]
         self._count = 0
+        self._session = ""
+        """Of what went out deferred last: an end is its end."""
         self._about: _About | None = None
         self._asked: dict[str, tuple[Deferred, ...]] = {}
         """Calls that went out deferred since the last prompt; nothing is left of those with an output."""
@@ -99,7 +99,7 @@ class CodexDeferring:
 
     def _at_once(self, record: bytes) -> Iterator[Seen | Deferred | Thawed]:
         inner = self.reader
-        if self._asked and b'_output"' in record:
+        if self._asked and b'_call_output"' in record:
             yield from self._thawed_calls()
         if inner.emitted.is_behind and not inner.is_copying and b'"compacted"' in record:
             yield self._kept(record)
@@ -130,65 +130,33 @@ class CodexDeferring:
     def _skimmed(self, lines: bytes, at: int, end: int, head: re.Match[bytes]) -> Deferred | None:
         """A line, to be kept; None where it has to be read at once."""
         inner, kind = self.reader, head.lastgroup
-        if not inner.is_known or inner.is_copying or end - at > _RECORD_BYTES:
+        if not inner.is_known or inner.is_copying or inner.follows_meta or end - at > _RECORD_BYTES:
             return None
-        if kind in _PASSING and not self._is_of_turn(lines, at, end):
+        if kind == "started":
+            inner.enter(head["started"].decode())
+            self._note_turn()
+            return _SILENT
+        if not self._is_of_turn(lines, at, end):
             return None
-        inner.follows_meta = False
-        match kind:
-            case "answered":
-                return self._output(lines[at:end], head["answered"].decode())
-            case "called":
-                return self._call(lines, at, end, head.end())
-            case "said":
-                return self._answer(lines[at:end])
-            case _:
-                return self._event(lines, at, end, head)
-
-    def _event(self, lines: bytes, at: int, end: int, head: re.Match[bytes]) -> Deferred | None:
-        match head.lastgroup:
-            case "done":
-                return self._done(lines, end, head)
-            case "ended":
-                return self._end(lines[at:end])
-            case "silent":
-                return _SILENT
-            case _:
-                self.reader.enter(head["started"].decode())
-                self._note_turn()
-                return _SILENT
+        if kind == "answered":
+            return self._output(lines[at:end], head["answered"].decode())
+        if kind == "called":
+            return self._call(lines, at, end, head.end())
+        return self._answer(lines[at:end]) if kind == "said" else _SILENT
 
     def _is_of_turn(self, lines: bytes, at: int, end: int) -> bool:
-        """True where the record's turn is known; it is entered."""
+        """True where the record is of the turn that was entered, as far as it tells."""
         passed = lines.rfind(_PASSED, max(at, end - _PASSED_BYTES), end)
         if passed < 0:
             return True
         turn = _TURN.match(lines, passed, end)
-        if turn is None:
-            return False
-        self.reader.enter(turn[1].decode())
-        self._note_turn()
-        return True
+        return turn is not None and turn[1].decode() == self.reader.turn
 
     def _note_turn(self) -> None:
         turn = self.reader.turn
         if turn != self._turn:
             self._turn, self._said, self._about = turn, [], None
             self._is_steered = turn is None
-
-    def _end(self, record: bytes) -> Deferred | None:
-        emitted = self.reader.emitted
-        if emitted.has_ended:
-            return _SILENT
-        return self._kept(record, ends=True) if emitted.is_behind else None
-
-    def _done(self, lines: bytes, end: int, head: re.Match[bytes]) -> Deferred | None:
-        found = lines.find(_CODE, head.end(), end)
-        code = _DONE.match(lines, found, end) if found >= 0 else None
-        if code is None:
-            return None
-        self.reader.succeeded[head["done"].decode()] = code[1] == b"0"
-        return _SILENT
 
     def _output(self, record: bytes, call: str) -> Deferred | None:
         if call not in self._asked:
@@ -202,11 +170,12 @@ class CodexDeferring:
         if named < 0:
             return None
         named += len(_CALL)
-        call = lines[named : lines.find(b'"', named, end)]
-        if not call or b"\\" in call:
+        quoted = lines[named : lines.find(b'"', named, end)]
+        if not _ID.fullmatch(quoted):
             return None
+        call = quoted.decode()
         deferred = self._kept(lines[at:end], calls=True)
-        self._asked[call.decode()] = (*self._asked.get(call.decode(), ()), deferred)
+        self._asked[call] = (*self._asked.get(call, ()), deferred)
         return deferred
 
     def _answer(self, record: bytes) -> Deferred | None:
@@ -236,7 +205,9 @@ class CodexDeferring:
         name = f"{self._name}:{self._count}"
         inner.ids.append(name)
         inner.emitted.deferred(name, ends=ends)
-        return Deferred(inner.session or "", name, record, calls, ends, about.standing.cwd, about)
+        if not ends:
+            self._session = inner.session or ""
+        return Deferred(self._session, name, record, calls, ends, about.standing.cwd, about)
 
 
 _SILENT = Deferred("", "", b"")

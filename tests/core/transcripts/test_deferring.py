@@ -80,6 +80,30 @@ def mishandled(lines: list[bytes], chance: random.Random) -> list[bytes]:
     return found
 
 
+def mangled(line: bytes, chance: random.Random) -> bytes:
+    """A line with bytes lost, changed, repeated or put in anywhere."""
+    at = chance.randrange(len(line))
+    to = at + chance.randrange(1, 200)
+    match chance.randrange(7):
+        case 0:
+            return line[:at] + line[to:]
+        case 1:
+            return line[:to] + line[at:]
+        case 2:
+            return line[:at] + bytes([chance.randrange(11, 256)]) + line[at + 1 :]
+        case 3:
+            odd = (b'"', b"\\", b"{", b"}", b",", b"\xff", b"\\ud800", b"null", b"\t")
+            return line[:at] + chance.choice(odd) + line[at:]
+        case 4:
+            return line + chance.choice((b"}", b" ", b"x", b"{}"))
+        case 5:
+            value = line.find(b'":', at) + 2
+            return line[:value] + chance.choice((b"3", b'"x"', b"[]", b"{}", b"true")) + line[value:]
+        case _:
+            value = line.find(b'":', at) + 2
+            return line[:value] + chance.choice((b"null,", b'"",')) + line[line.find(b'"', value) :]
+
+
 AGENTS: list[tuple[Source, str, Callable[[int], Iterable[bytes]]]] = [
     (
         claude_code.SOURCE,
@@ -105,6 +129,17 @@ def test_deferred_records_become_the_entries_that_reading_at_once_makes(
         assert later(source, path, given)[0] == at_once(source, path, given)
 
 
+@pytest.mark.parametrize("seed", range(24))
+@pytest.mark.parametrize(("source", "path", "written"), AGENTS, ids=["claude-code", "codex"])
+def test_mangled_lines_say_the_same_deferred_or_not(
+    source: Source, path: str, written: Callable[[int], Iterable[bytes]], seed: int
+) -> None:
+    chance = random.Random(seed)  # noqa: S311 - no secret
+    lines = [line[:-1] for line in written(seed)]
+    given = [mangled(line, chance) if chance.random() < 1 / 4 else line for line in lines]
+    assert later(source, path, given)[0] == at_once(source, path, given)
+
+
 def test_most_of_a_session_is_deferred() -> None:
     lines = [line[:-1] for line in claude.Session(1, "/home/dev/shop").lines(150_000)]
     _, deferred = later(claude_code.SOURCE, "/t/session.jsonl", lines)
@@ -113,15 +148,28 @@ def test_most_of_a_session_is_deferred() -> None:
     )
 
 
+def sampled(source: Source) -> list[Path]:
+    folder = {"claude-code": "claude", "codex": "codex"}[source.agent]
+    found = sorted(Path(SAMPLES, folder).rglob("*.jsonl"))
+    return [path for path in found if source.container(str(path)) is Container.LINES]
+
+
+@pytest.mark.skipif(not SAMPLES.exists(), reason="../shared/samples is not there")
+@pytest.mark.parametrize("source", [claude_code.SOURCE, codex_source.SOURCE], ids=lambda source: source.agent)
+def test_mangled_samples_are_the_same_deferred_or_not(source: Source) -> None:
+    chance = random.Random(1)  # noqa: S311 - no secret
+    for path in sampled(source):
+        lines = path.read_bytes().split(b"\n")
+        given = [mangled(line, chance) if line and chance.random() < 1 / 12 else line for line in lines]
+        assert later(source, str(path), given)[0] == at_once(source, str(path), given), path
+
+
 @pytest.mark.skipif(not SAMPLES.exists(), reason="../shared/samples is not there")
 @pytest.mark.parametrize("source", [claude_code.SOURCE, codex_source.SOURCE], ids=lambda source: source.agent)
 def test_samples_are_the_same_deferred_or_not(source: Source) -> None:
-    folder = {"claude-code": "claude", "codex": "codex"}[source.agent]
     read = 0
-    for path in sorted(Path(SAMPLES, folder).rglob("*.jsonl")):
+    for path in sampled(source):
         place = str(path)
-        if source.later is None or source.container(place) is not Container.LINES:
-            continue
         lines = path.read_bytes().split(b"\n")
         found, deferred = later(source, place, lines)
         assert found == at_once(source, place, lines), place
