@@ -10,8 +10,9 @@ from functools import lru_cache
 _HOMES = {"home": 2, "Users": 2, "root": 1}
 """How deep another user's home lies, by what it begins with."""
 _PLAIN = re.compile(r"[A-Za-z0-9._-]+")
-_QUOTES = b"\\\"'`"
-_NUMBERED = (rb"\u", rb"\x")
+_LOWERED = bytes.maketrans(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ", b"abcdefghijklmnopqrstuvwxyz")
+_LOOKED_THROUGH = b"\\\"'`_"
+_NUMBERED = re.compile(rb"\\[ux]")
 
 
 def under(path: str, roots: Collection[str], home: str) -> bool:
@@ -55,16 +56,18 @@ def telling(roots: tuple[str, ...], home: str) -> tuple[bytes, ...]:
 def may_spell(names: tuple[bytes, ...], record: bytes, cwd: str | None) -> bool:
     """Given names of `telling` and a record as it came, return False where no path in it can have one.
 
-    `cwd` may stand beside it. Quotes and backslashes of shells, programs and JSON are looked through;
-    what holds a variable or an escape by number might spell anything.
+    `cwd` may stand beside it. Quotes and backslashes of shells, programs and JSON are looked through,
+    and so are `_` and case; what holds a variable or an escape by number might spell anything.
     """
-    folded = record.translate(None, _QUOTES)
-    if b"$" in folded:
+    if b"$" in record or _NUMBERED.search(record):
         return True
-    for name in names:
-        if name in folded or (cwd is not None and name in cwd.encode()):
-            return True
-    return any(escape in record for escape in _NUMBERED)
+    folded = _folded(record)
+    beside = _folded((cwd or "").encode())
+    return any(name in folded or name in beside for name in map(_folded, names))
+
+
+def _folded(spelt: bytes) -> bytes:
+    return spelt.translate(_LOWERED, _LOOKED_THROUGH)
 
 
 @lru_cache(4096)

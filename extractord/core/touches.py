@@ -10,13 +10,13 @@ from msgspec import Struct
 from extractord.core.changeset import INDEX
 from extractord.core.direct import below, may_spell, telling
 from extractord.core.exchanges import whole
-from extractord.core.records import Entry, Exchange, Origin, Project, Thaw, ToolCall
+from extractord.core.records import Deferred, Entry, Exchange, Origin, Project, Thaw, ToolCall
 from extractord.core.survey import root_of
 from extractord.policy.requests import RootKind
 
 _READ_TOOL = re.compile(r"(?:^|[^a-z])memory_?read$", re.IGNORECASE)
 """The tool of our server, whatever the agent puts before its name."""
-_READ_NAMES = (b"memory_read", b"memoryread")
+_READ_NAME = b"memoryread"
 _VIRTUAL = re.compile(r"/memory/(user|project)/(.+)", re.DOTALL)
 
 
@@ -80,19 +80,17 @@ def _may_touch(exchange: Exchange, thaw: Thaw, roots: tuple[str, ...], home: str
     it: a path below the root has the root's name from one of the two. What hides it is the home (`~`, not
     asked for), quotes and backslashes (looked through), a variable or an escape by number (read).
     """
-    names = telling(roots, home)
-    for each in exchange.kept:
+    names = (*telling(roots, home), _READ_NAME)
+    asked = [each for each in exchange.kept if isinstance(each, Deferred) and each.calls]
+    records = b"\n".join([each.record for each in asked])
+    may_name = any(may_spell(names, records, cwd) for cwd in {each.cwd for each in asked})
+    for each in exchange.kept if may_name else exchange.entries:
         if isinstance(each, Entry):
             made = each.calls
-        elif each.calls and (may_spell(names, each.record, each.cwd) or _names_reading(each.record)):
+        elif each.calls and may_spell(names, each.record, each.cwd):
             made = tuple(call for entry in thaw((each,)) for call in entry.calls)
         else:
             continue
-        if any(_places(call, roots, home) for call in made):
+        if made and any(_places(call, roots, home) for call in made):
             return True
     return False
-
-
-def _names_reading(record: bytes) -> bool:
-    folded = record.lower()
-    return any(name in folded for name in _READ_NAMES)

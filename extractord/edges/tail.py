@@ -18,7 +18,7 @@ from extractord.core.cursor import Anew, Cursor, Grown, Same
 from extractord.core.lines import LINE_BYTES, Block, Lines
 from extractord.errors import TranscriptError
 
-CHUNK_BYTES = 4 * 1024 * 1024
+CHUNK_BYTES = 1024 * 1024
 """So much is read at once: each read is a thread's work, and waits for it."""
 _SLICE_BYTES = 64 * 1024
 """So much is cut into lines at once: what a processor keeps near."""
