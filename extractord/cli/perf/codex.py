@@ -11,15 +11,18 @@ import msgspec
 from extractord.cli.perf.prose import Length, Prose
 
 _PROMPT = Length(120, 500, 8_000)
+_COMMENT = Length(60, 150, 900)
 _ANSWER = Length(190, 700, 4_000)
-_THOUGHT = Length(1_000, 2_600, 7_000)
+_THOUGHT = Length(1_400, 3_600, 9_000)
 _COMMAND = Length(60, 150, 1_500)
-_OUTPUT = Length(300, 9_000, 27_000)
-_CONTEXT = Length(1_500, 7_000, 15_000)
+_OUTPUT = Length(500, 11_500, 45_000)
+_CONTEXT = Length(2_800, 10_000, 20_000)
 _INSTRUCTIONS = Length(20_000, 21_000, 29_000)
 """How many characters those texts had in threads of versions 0.130 to 0.171."""
+_STATE = Length(15_000, 17_000, 19_000)
 _SHORT_EVERY = 10
-_RESUMED_EVERY = 12
+_RESUMED_EVERY = 2
+_STATED_EVERY = 5
 
 Fields = Mapping[str, object]
 
@@ -79,10 +82,13 @@ class Thread:
         yield self._row("turn_context", context)
         yield self._message("user", "input_text", prompt)
         yield self._event("user_message", {"message": prompt, "images": [], "text_elements": []})
-        for _ in range(prose.chance.choice((0, 1, 2, 2, 3, 6))):
+        if number % _STATED_EVERY == 0:
+            yield self._row("world_state", {"state": prose.text(_STATE)})
+        for _ in range(prose.chance.choice((0, 1, 2, 3, 4, 6))):
+            if prose.chance.random() < 1 / 3:
+                yield from self._said(prose.text(_COMMENT), "commentary")
             yield from self._tool(turn)
-        yield self._event("agent_message", {"message": answer, "phase": "final_answer"})
-        yield self._message("assistant", "output_text", answer)
+        yield from self._said(answer, "final_answer")
         yield self._tokens()
         yield self._event(
             "task_complete", {"turn_id": turn, "last_agent_message": answer, "duration_ms": 27_020}
@@ -91,22 +97,29 @@ class Thread:
     def _tool(self, turn: str) -> Iterator[Fields]:
         prose = self._prose
         call, output = f"call_{prose.uuid()}", prose.text(_OUTPUT)
-        yield self._row(
-            "response_item", {"type": "reasoning", "summary": [], "encrypted_content": prose.text(_THOUGHT)}
-        )
+        if prose.chance.random() < 1 / 3:
+            yield self._row(
+                "response_item",
+                {"type": "reasoning", "summary": [], "encrypted_content": prose.text(_THOUGHT)},
+            )
         asked = msgspec.json.encode({"cmd": prose.text(_COMMAND), "workdir": self._cwd}).decode()
         called = {"type": "function_call", "name": "exec_command", "arguments": asked, "call_id": call}
         yield self._row("response_item", called)
-        ended = {
-            "call_id": call,
-            "turn_id": turn,
-            "exit_code": 0,
-            "aggregated_output": output,
-            "status": "completed",
-        }
-        yield self._event("exec_command_end", ended)
+        if prose.chance.random() < 1 / 2:
+            ended = {
+                "call_id": call,
+                "turn_id": turn,
+                "exit_code": 0,
+                "aggregated_output": output,
+                "status": "completed",
+            }
+            yield self._event("exec_command_end", ended)
         yield self._row("response_item", {"type": "function_call_output", "call_id": call, "output": output})
         yield self._tokens()
+
+    def _said(self, text: str, phase: str) -> Iterator[Fields]:
+        yield self._event("agent_message", {"message": text, "phase": phase})
+        yield self._message("assistant", "output_text", text)
 
     def _tokens(self) -> Fields:
         usage = {"input_tokens": 5273, "cached_input_tokens": 0, "output_tokens": 20, "total_tokens": 5293}

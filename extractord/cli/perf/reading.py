@@ -114,7 +114,8 @@ def _rows(source: Source, path: Path, decode: Callable[[bytes], object], rounds:
     name = f"{source.agent}: bytes to gate decision"
     mean = path.stat().st_size / _lines_in(path)
     detail = (
-        f"made up in the mix of real sessions: {mb:,.0f} MB, {mean:,.0f} bytes a line, {found:,} exchanges; "
+        f"made up in the mix of real sessions: {mb:,.0f} MB, {mean:,.0f} bytes a line, {found:,} exchanges "
+        f"of {mb * 1_000 / found:,.0f} KB; "
         f"{rates}; by processor time "
     )
     return [

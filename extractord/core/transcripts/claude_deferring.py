@@ -13,9 +13,11 @@ from extractord.core.lines import Block
 from extractord.core.records import Deferred, Entry, Kept, Origin, Seen, Thawed
 from extractord.core.transcripts.claude_session import ENDING, USES, ClaudeSession
 from extractord.core.transcripts.claude_skimming import BOOKKEEPING, CONVERSED, HEAD, Ends, attached
+from extractord.core.transcripts.decoding import is_whole
 
 _RECORD_BYTES = 128 * 1024
 """A longer record is read at once: of a tool's output an entry keeps 64 Ki characters."""
+_PLACED = frozenset(["attached", "ended"])
 _EMPTY = frozenset((b"", b'""', b"null"))
 _ODD = (b'"\\', b'"\xef')
 """How a text begins that may hold nothing but a byte order mark."""
@@ -82,7 +84,7 @@ class ClaudeDeferring:
                     yield from self._read(lines[at:end])
                 elif deferred is not _SILENT:
                     yield deferred
-            elif kind != "attached" or not self._is_placed(lines, at, end, head):
+            elif kind not in _PLACED or not self._is_placed(lines, at, end, head):
                 yield from self._at_once(lines[at:end])
             at = end + 1
 
@@ -94,32 +96,35 @@ class ClaudeDeferring:
 
     def _skimmed(self, lines: bytes, at: int, end: int, head: re.Match[bytes]) -> Deferred | None:
         """A line, known by its ends, to be kept; None where it has to be read."""
-        inner, kind = self.reader, head.lastgroup
+        inner, ends, kind, after = self.reader, self._ends, head.lastgroup, head.end()
         if not inner.is_prompted or end - at > _RECORD_BYTES:
             return None
-        ends = self._ends
-        stop = (ends.answered if kind == "answered" else ends.said)(lines, head.end(), end)
-        if stop is None or (uuid := ends.node) in inner.tree:
-            return None
-        call = ""
         if kind == "answered":
-            named = head["call"]
-            call = named.decode() if named else ends.call(lines, head.end(), stop)
-            if call not in self._asked:
-                return None
-        if kind == "said" and (lines.startswith(_ENDINGS, stop) or lines.find(_MARK, head.end(), stop) >= 0):
-            return None  # what ends a turn is to be whole, which only the parser knows
-        inner.session = self._ends.session
-        inner.tree.add(uuid, head["parent"].decode(), anchors=True)
+            stop = ends.answered(lines, after, end)
+            is_known = stop is not None and self._answers(lines, stop, head) in self._asked
+        else:
+            stop = ends.said(lines, after, end)
+            is_known = stop is not None and not (kind == "said" and lines.find(_MARK, after, stop) >= 0)
+        if stop is None or not is_known:
+            return None
+        record = lines[at:end]
+        is_end = kind == "said" and lines.startswith(_ENDINGS, stop)
+        if (is_end and not is_whole(record)) or not inner.tree.grow(ends.node, head["parent"].decode()):
+            return None
+        inner.session = ends.session
         if kind == "thought":
             return _SILENT
-        inner.emitted.deferred(uuid, ends=False)
-        deferred = Deferred(inner.session, uuid, lines[at:end], kind == "called")
-        if call:
-            del self._asked[call]
-        elif kind == "called":
+        inner.emitted.deferred(ends.node, ends=is_end)
+        deferred = Deferred(ends.session, ends.node, record, kind == "called", is_end)
+        if kind == "called":
             self._asked[head["called"].decode()] = deferred
+        elif kind == "answered":
+            del self._asked[self._answers(lines, stop, head)]
         return deferred
+
+    def _answers(self, lines: bytes, stop: int, head: re.Match[bytes]) -> str:
+        named = head["call"]
+        return named.decode() if named else self._ends.call(lines, head.end(), stop)
 
     def _read(self, record: bytes) -> Iterable[Seen | Deferred | Thawed]:
         """Read a line, as far as it takes to know whether it can wait."""
@@ -167,7 +172,10 @@ class ClaudeDeferring:
 
     def _is_placed(self, lines: bytes, at: int, end: int, head: re.Match[bytes]) -> bool:
         """True for a line that brings no entry, once it has its place in the tree, if it has one."""
-        node = attached(lines, at, end)
+        if head.lastgroup == "attached":
+            node = attached(lines, at, end)
+        else:
+            node = head["ended"] if self.reader.emitted.has_ended else None
         if node is None or self.reader.session is None:
             return False
         tree, uuid = self.reader.tree, node.decode()

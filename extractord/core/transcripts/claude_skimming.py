@@ -13,11 +13,14 @@ SILENT = frozenset(_SILENT_NAMES.split())
 """Types of records that are known and say nothing."""
 BOOKKEEPING = frozenset(name.encode() for name in SILENT - {"progress", "summary"})
 
+_FLAT = rb"""(?:,"(?!uuid")\w++":(?:"[\ !\#-\[\]-~]*+"|[1-9]\d*+|null|true|false))*+"""
+"""Fields that hide nothing."""
 HEAD = re.compile(
     rb"""\{(?:
       "type":"(?P<bookkept>[\w-]++)"
     | "parentUuid":"(?P<parent>[\w-]{36})","isSidechain":false,(?:
         "attachment":\{"type":"(?P<attached>(?!queued_command")[\w-]++)"
+      | "type":"system","subtype":"turn_duration"FLAT,"uuid":"(?P<ended>[\w-]++)"FLAT\}\Z
       | "message":\{(?:"model":"(?!<)[^"\\]*+",)?"id":"[^"\\]*+","type":"message","role":"assistant",
         (?:"model":"(?!<)[^"\\]*+",)?"content":\[\{"type":"(?:
             (?P<said>text)","text":"(?!["\\\xef])
@@ -28,7 +31,7 @@ HEAD = re.compile(
             (?P<prompted>")
           | (?P<answered>\[\{(?:"tool_use_id":"(?P<call>[\w-]++)",)?"type":"tool_result","content":")
         )
-    ))""",
+    ))""".replace(b"FLAT", _FLAT),
     re.VERBOSE | re.DOTALL,
 )
 """How lines begin, as the program writes them since 2.1."""
@@ -43,10 +46,9 @@ _LONG = 2048
 _STOP = b'}],"stop_reason":'
 _STOP_BYTES = 2048
 _NEXT = b'},{"'
-_PLACED = b',"uuid":"'
-_PLACED_BYTES = 512
+_PLACED = b',"type":"assistant","uuid":"'
 _PLACED_AT = re.compile(
-    rb',"uuid":"([\w-]++)","timestamp":"[^"\\]*+"(?:,"\w++":(?:"[^"\\]*+"|null|true|false))*+'
+    rb',"type":"assistant","uuid":"([\w-]++)","timestamp":"[^"\\]*+"(?:,"\w++":(?:"[^"\\]*+"|null|true|false))*+'
 )
 _ANSWERED = b'}]},"uuid":"'
 _ANSWERED_AT = re.compile(rb'\}\]\},"uuid":"([\w-]++)","timestamp":"')
@@ -125,10 +127,17 @@ class Ends:
 
         None where there is more than one, or the line does not end as it should.
         """
+        if not block.endswith(self._last, after, end):
+            return None
         last = end - len(self._last)
         stop = block.rfind(_STOP, max(after, last - _STOP_BYTES), last)
-        if stop < 0 or block.find(_NEXT, after, stop) >= 0 or not self.placed(block, stop, end):
+        if stop < 0 or block.find(_NEXT, after, stop) >= 0:
             return None
+        at = block.rfind(_PLACED, stop, last)
+        placed = _PLACED_AT.fullmatch(block, at, last) if at >= 0 else None
+        if placed is None:
+            return None
+        self.node = placed[1].decode()
         return stop
 
     def answered(self, block: bytes, after: int, end: int) -> int | None:
@@ -141,18 +150,6 @@ class Ends:
             return None
         self.node = placed[1].decode()
         return stop
-
-    def placed(self, block: bytes, after: int, end: int) -> bool:
-        """True if a line ends as it should, behind the id of its record; `node` is that now."""
-        if not block.endswith(self._last, after, end):
-            return False
-        last = end - len(self._last)
-        at = block.rfind(_PLACED, max(after, last - _PLACED_BYTES), last)
-        placed = _PLACED_AT.fullmatch(block, at, last) if at >= 0 else None
-        if placed is None:
-            return False
-        self.node = placed[1].decode()
-        return True
 
     def call(self, block: bytes, after: int, stop: int) -> str:
         """The call that a result answers, where its id stands behind it."""

@@ -12,15 +12,17 @@ from extractord.core.lines import Block
 from extractord.core.records import Deferred, Entry, Kept, Seen, Thawed
 from extractord.core.transcripts.codex_records import SILENT, SILENT_EVENTS
 from extractord.core.transcripts.codex_thread import CodexThread, Standing
+from extractord.core.transcripts.decoding import is_whole
 
 _HEAD = re.compile(
     rb'\{"timestamp":"[^"\\]{20,30}+",(?:"ordinal":\d++,)?"type":"(?:'
     rb'event_msg","payload":\{"type":"(?:'
-    rb'(?:task|turn)_started","turn_id":"(?P<started>[!#-\[\]-~]++)"(?=(?:,"\w++":'
+    rb'(?P<ended>(?:task|turn)_complete)"'
+    rb'|(?:task|turn)_started","turn_id":"(?P<started>[!#-\[\]-~]++)"(?=(?:,"\w++":'
     rb'(?:"[ !#-\[\]-~]*+"|[1-9]\d*+|null|true|false))*+\}\}\Z)'
     rb"|(?P<told>" + b"|".join(sorted(name.encode() for name in SILENT_EVENTS)) + rb')")'
     rb'|response_item","payload":\{"type":"(?:'
-    rb'(?P<silent>reasoning)"'
+    rb'(?P<silent>reasoning|message","role":"developer)"'
     rb'|(?:custom_tool|function)_call_output","call_id":"(?P<answered>[!#-\[\]-~]++)"'
     rb'|(?P<called>(?:custom_tool|function)_call)"'
     rb'|message","role":"(?P<said>assistant)")'
@@ -136,13 +138,20 @@ class CodexDeferring:
             inner.enter(head["started"].decode())
             self._note_turn()
             return _SILENT
-        if not self._is_of_turn(lines, at, end):
-            return None
-        if kind == "answered":
-            return self._output(lines[at:end], head["answered"].decode())
-        if kind == "called":
-            return self._call(lines, at, end, head.end())
-        return self._answer(lines[at:end]) if kind == "said" else _SILENT
+        if kind == "ended":
+            return self._end(lines[at:end])
+        return self._item(lines, at, end, head) if self._is_of_turn(lines, at, end) else None
+
+    def _item(self, lines: bytes, at: int, end: int, head: re.Match[bytes]) -> Deferred | None:
+        match head.lastgroup:
+            case "answered":
+                return self._output(lines[at:end], head["answered"].decode())
+            case "called":
+                return self._call(lines, at, end, head.end())
+            case "said":
+                return self._answer(lines[at:end])
+            case _:
+                return _SILENT
 
     def _is_of_turn(self, lines: bytes, at: int, end: int) -> bool:
         """True where the record is of the turn that was entered, as far as it tells."""
@@ -157,6 +166,12 @@ class CodexDeferring:
         if turn != self._turn:
             self._turn, self._said, self._about = turn, [], None
             self._is_steered = turn is None
+
+    def _end(self, record: bytes) -> Deferred | None:
+        emitted = self.reader.emitted
+        if not emitted.is_behind or not is_whole(record):
+            return None
+        return _SILENT if emitted.has_ended else self._kept(record, ends=True)
 
     def _output(self, record: bytes, call: str) -> Deferred | None:
         if call not in self._asked:

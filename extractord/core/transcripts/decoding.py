@@ -35,6 +35,22 @@ def decoder(kind: type[T]) -> Callable[[bytes], T | None]:
     return decode
 
 
+class _Anything(Struct, gc=False):
+    pass
+
+
+_anything = msgspec.json.Decoder(_Anything).decode
+
+
+def is_whole(record: bytes) -> bool:
+    """True if the record is a JSON object from end to end, whatever it holds."""
+    try:
+        _anything(record)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return False
+    return True
+
+
 def is_blank(record: bytes) -> bool:
     """True if the record holds nothing but white space, NULs and byte order marks."""
     return not record.strip(_BLANK)

@@ -35,6 +35,17 @@ class Tree:
         self._anchor[node] = node if anchors else above
         self._parent[node] = parent
 
+    def grow(self, node: str, parent: str) -> bool:
+        """Note a record of the conversation; False where it was seen before."""
+        anchor = self._anchor
+        if node in anchor:
+            return False
+        if parent not in anchor:
+            self._early[node] = parent
+        anchor[node] = node
+        self._parent[node] = parent
+        return True
+
     def prompted(self, node: str, parent: str | None) -> tuple[str, ...]:
         """Given a real prompt, return the records of the branch that it abandons, in the file's order.
 

@@ -204,3 +204,22 @@ def test_a_write_that_belongs_to_no_prompt_is_thawed_before_its_result_comes() -
     assert not any(isinstance(each, Thawed) for each in later_on)
     (revised,) = [each for each in later_on if isinstance(each, Entry) and each.id == made.id]
     assert [(call.paths, call.ok) for call in revised.calls] == [(("/home/dev/memory/a.md",), True)]
+
+
+def test_an_output_that_is_no_utf8_is_repaired_and_stops_nobody() -> None:
+    source, path, written = AGENTS[1]
+    lines = [line[:-1] for line in written(1)]
+    at = next(nth for nth, line in enumerate(lines) if b'"function_call_output"' in line)
+    given = [*lines[:at], lines[at].replace(b'"output":"', b'"output":"\xff '), *lines[at + 1 :]]
+    found = at_once(source, path, given)
+    texts = [entry.text for exchanges in found.values() for each in exchanges for entry in each.entries]
+    assert sum(text.startswith("\ufffd ") for text in texts) == 1
+    assert later(source, path, given)[0] == found
+
+
+def test_where_an_exchange_was_is_told_by_what_waits_where_its_prompt_does_not_say() -> None:
+    source, path, written = AGENTS[0]
+    lines = [line[:-1] for line in written(1)]
+    given = [line.replace(b'"cwd":', b'"was":') if b'"content":"' in line[:300] else line for line in lines]
+    assert given != lines
+    assert later(source, path, given)[0] == at_once(source, path, given)
