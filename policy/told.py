@@ -43,6 +43,14 @@ TOLD = (
         is_no_password,
     ),
     _told(
+        "told-login",
+        ("login", "credential", "creds", "zugangsdaten", "identifiants", "credenciales"),
+        r"(?:logins?|credentials?|creds|zugangsdaten|identifiants|credenciales)\b[^\n.:=]{0,40}?"
+        r"(?:[ \t](?:is|are|ist|sind|sont|son)|:)[ \t]{1,4}[\"'`*]{0,4}[\w.@+-]{2,64}[\"'`*]{0,4}"
+        rf"[ \t]{{0,4}}(?:/|:|\||,|and|with|und|et|y)[ \t]{{0,4}}[\"'`*]{{0,4}}{SHORT_VALUE}",
+        is_no_password,
+    ),
+    _told(
         "command-password",
         ("curl ", "wget "),
         rf"(?:curl|wget){_ARGUMENTS}(?:-u|--user|--proxy-user)[ =]?[\"']?"

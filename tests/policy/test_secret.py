@@ -133,6 +133,7 @@ TOLD = {
     "assigned-secret": ("DB_PASSWORD = '", "Tr0ub4dor", "'"),
     "assigned-password": ("Passwort: ", "open!sesame", ""),
     "told-password": ("the password for staging is ", "Tr0ub4dor", " now"),
+    "told-login": ("the login of staging is admin / ", "Tr0ub4dor", " now"),
     "signed-url": ("https://x.example/c?sv=2024-11-04&sig=", made(43) + "%3D", ""),
     "command-password": ("curl -sS -u admin:", "Tr0ub4dor", " https://x.example"),
     "command-token": ("deploy --api-key ", "q7" + made(30), " --all"),
@@ -168,7 +169,9 @@ NO_DIGIT = ["password: open!sesame", "passwd=Tr@ubador", "mot de passe : azerty!
             "пароль: открой!сезам"]  # fmt: skip
 HONEST = ["password: required", "Password: stored in the vault", "password: bcrypt-hashed", "pwd: string",
           "The password is case-sensitive.", "password: $DB_PASSWORD!", "passwort: siehe Tresor!",
-          "password: example!word", "The password is checked twice!"]  # fmt: skip
+          "password: example!word", "The password is checked twice!",
+          "our login is handled by Auth0 and Okta", "login is email / magic-link",
+          "Credentials are in Vault and 1Password"]  # fmt: skip
 
 
 @pytest.mark.parametrize("text", NO_DIGIT)
