@@ -10,6 +10,7 @@ from typing import Annotated
 import msgspec
 from cyclopts import Parameter
 
+from extractord.cli.elapsed import ago
 from extractord.cli.runs import as_json, plain
 from extractord.config import load_settings
 from extractord.core.budget import Go, Limits, judge_spend
@@ -185,16 +186,6 @@ def _wait(waiting: Waiting, now: datetime) -> str:
 def _clock(moment: datetime, now: datetime) -> str:
     local = moment.astimezone(now.tzinfo)
     return f"at {local:%H:%M}" if local.date() == now.date() else f"on {local:%Y-%m-%d at %H:%M}"
-
-
-def ago(moment: datetime, now: datetime) -> str:
-    """Given a moment and the present, return how long ago it was, in words."""
-    seconds = max(0, int((now - moment).total_seconds()))
-    for unit, length in (("day", 86_400), ("hour", 3_600), ("minute", 60)):
-        if seconds >= length:
-            count = seconds // length
-            return f"{count} {unit}{'s' if count > 1 else ''} ago"
-    return "just now"
 
 
 def _limit(limit: float | str) -> str:

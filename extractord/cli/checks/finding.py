@@ -76,13 +76,3 @@ def warn(says: str, remedy: str) -> Finding:
 def fail(says: str, remedy: str) -> Finding:
     """The path is broken here."""
     return Finding(check="", health=Health.FAIL, says=says, remedy=remedy)
-
-
-def ago(moment: datetime, now: datetime) -> str:
-    """How long ago, in the largest unit that fits."""
-    seconds = max(0, int((now - moment).total_seconds()))
-    for unit, length in (("day", 86_400), ("hour", 3_600), ("minute", 60)):
-        if seconds >= length:
-            count = seconds // length
-            return f"{count} {unit}{'s' if count > 1 else ''} ago"
-    return "just now"

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from extractord.cli.checks.finding import Finding, Patient, ago, fail, ok, warn
+from extractord.cli.checks.finding import Finding, Patient, fail, ok, warn
+from extractord.cli.elapsed import ago
 from extractord.core.cursor import Same, decode_cursor
 from extractord.core.transcripts.source import Container, Source
 from extractord.edges.tail import beginning, check

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import msgspec
 
-from extractord.cli.checks.finding import Finding, Patient, ago, fail, ok, warn
+from extractord.cli.checks.finding import Finding, Patient, fail, ok, warn
+from extractord.cli.elapsed import ago
 from extractord.config import platform_surroundings
 from extractord.core.budget import Limits, Stop, Warn, judge_spend
 from extractord.core.embedded import NAME as EMBEDDED

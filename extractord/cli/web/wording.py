@@ -9,8 +9,8 @@ from urllib.parse import urlencode
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from extractord.cli.elapsed import ago
 from extractord.cli.reasons import why_withheld
-from extractord.cli.status import ago
 from extractord.cli.web.entering import Entry
 from extractord.cli.writing import diff, printable
 from extractord.core.survey import Surveyed, place_of
