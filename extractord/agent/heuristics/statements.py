@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from math import ceil
 
 import msgspec
 from msgspec import Struct
@@ -113,8 +114,10 @@ def _each(said: Said, languages: Sequence[Language]) -> Iterator[tuple[str, list
 
 
 def _says_enough(words: str, least: int) -> bool:
-    """True if there are so many words, or in a script without spaces so many characters as they have."""
-    return count_words(words) >= least or len(_UNSPACED.findall(words)) >= least * _CHARACTERS_A_WORD
+    """True if there are so many words; in a script without spaces, so many characters as they have."""
+    unspaced = len(_UNSPACED.findall(words))
+    spaced = count_words(_UNSPACED.sub(" ", words))
+    return count_words(words) >= least or spaced + ceil(unspaced / _CHARACTERS_A_WORD) >= least
 
 
 def _is_item(sentence: str, text: str) -> bool:
