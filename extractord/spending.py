@@ -17,6 +17,8 @@ from extractord.errors import ExtractordError, ModelError
 
 _TRIES = 20
 """A host that was turned may say what it likes: no more failed requests are counted at once."""
+_PROMISED_PART = 10
+"""One reply is promised at most a tenth of the requests that the day has left."""
 _BYTES_A_TOKEN = 6
 """No tokenizer makes longer ones of prose on average."""
 
@@ -100,7 +102,9 @@ class Spending:
         requests, usage = self._runs.usage(run)
         tokens = usage.prompt_tokens + usage.completion_tokens
         of_run = Spent(requests=requests, tokens=tokens, dollars=usage.dollars)
-        verdict = judge_spend(self._limits, self._runs.spent(_midnight(now)), of_run, now, asked_tokens)
+        of_day = self._runs.spent(_midnight(now))
+        of_day = replace(of_day, requests=of_day.requests + self._promised)
+        verdict = judge_spend(self._limits, of_day, of_run, now, asked_tokens)
         if isinstance(verdict, Stop):
             raise BudgetSpent(verdict)
 
@@ -142,15 +146,18 @@ class Spending:
         return reply
 
     def _more(self, run: str) -> int:
-        """How many requests a reply may take besides the one that has begun; what others may is not left."""
-        requests, _ = self._runs.usage(run)
-        today = self._runs.spent(_midnight(self._clock())).requests + self._promised
-        left = [
-            limit - spent
-            for limit, spent in ((self._limits.day_requests, today), (self._limits.run_requests, requests))
-            if limit != "unlimited"
-        ]
-        return max(0, min([*left, _TRIES]))
+        """How many requests a reply may take besides the one that has begun.
+
+        What is promised counts as spent until the reply is there. So it is a small part of what the
+        day has left: near its end other runs would be put off for tries that are never made.
+        """
+        more = [_TRIES]
+        if self._limits.run_requests != "unlimited":
+            more.append(self._limits.run_requests - self._runs.usage(run)[0])
+        if self._limits.day_requests != "unlimited":
+            today = self._runs.spent(_midnight(self._clock())).requests + self._promised
+            more.append((self._limits.day_requests - today) // _PROMISED_PART)
+        return max(0, min(more))
 
     def _count(self, run: str, requests: int, fault: str) -> None:
         """A request that failed is one that was made."""

@@ -27,7 +27,7 @@ from extractord.storeroom import Storeroom, now, storeroom
 EXTRACTORD = [sys.executable, "-m", "extractord"]
 SHOP = Project(slug="shop-0123456789abcdef", identity="shop", directory="/nowhere/shop")
 SHOP_ROOT = f"projects/{SHOP.slug}"
-_PATIENCE_S = 20.0
+_PATIENCE_S = 60.0
 
 
 class Person:

@@ -394,7 +394,7 @@ def test_a_name_that_only_the_agent_gave_is_inferred() -> None:
     finding = assess(write(fact, ("e1", "we deploy only on Tuesdays")), window)
     assert (finding.trust, finding.reason) == (
         Trust.INFERRED,
-        "`PostgreSQL` is the agent's, not in the person's words: leave it out.",
+        "`PostgreSQL` is the agent's word: leave it out.",
     )
 
 

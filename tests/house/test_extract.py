@@ -161,7 +161,7 @@ def test_a_memory_directory_of_somebody_else_is_refused(place: Place) -> None:
     os.chown(theirs, 12345, 12345)
     place.more["EXTRACTORD_MEMORY__DIR"] = str(theirs)
     _, _, said, code = place.extract(EXAMPLE)
-    assert (code, "belongs to somebody else" in said, list(theirs.iterdir())) == (1, True, [])
+    assert (code, "belongs to somebody else" in said, list(theirs.iterdir())) == (78, True, [])
 
 
 def test_a_memory_directory_that_cannot_be_trusted_is_refused_untouched(place: Place) -> None:
@@ -171,14 +171,14 @@ def test_a_memory_directory_that_cannot_be_trusted_is_refused_untouched(place: P
     wide.chmod(0o777)
     (place.home / "link").symlink_to(real)
     (other / ".extractord").write_text("0123456789abcdef0123456789abcdef\n")
-    for folder, sentence in (
-        (wide, "others may write in it; run `chmod go-w` on it"),
-        (place.home / "link", "is a symbolic link; name the directory that it leads to"),
-        (other, "a memory directory has one ledger; run `extractord project adopt`"),
+    for folder, blamed, sentence in (
+        (wide, 78, "others may write in it; run `chmod go-w` on it"),
+        (place.home / "link", 78, "is a symbolic link; name the directory that it leads to"),
+        (other, 1, "a memory directory has one ledger; run `extractord project adopt`"),
     ):
         place.more["EXTRACTORD_MEMORY__DIR"] = str(folder)
         _, _, said, code = place.extract(EXAMPLE)
-        assert (code, sentence in said) == (1, True), said
+        assert (code, sentence in said) == (blamed, True), said
     assert list(real.iterdir()) == []
 
 

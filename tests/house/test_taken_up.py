@@ -173,7 +173,7 @@ async def test_an_interrupted_extract_gives_its_claim_back_and_counts_no_attempt
         extract = place.started("extract", place.transcript)
         await place.until(lambda: place.standin.bodies)
         extract.send_signal(number)
-        assert await asyncio.to_thread(extract.wait, 20) == 130
+        assert await asyncio.to_thread(extract.wait, 60) == 130
     place.standin.script = remembers
     rows = (await place.command("extract", place.transcript, "--json")).stdout.splitlines()
     assert json.loads(rows[0])["outcome"] == "saved"
