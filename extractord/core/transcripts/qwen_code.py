@@ -5,16 +5,14 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any
 
 import msgspec
-from msgspec import Struct
 
 from extractord.core.ports import Reader
 from extractord.core.records import Entry, Origin, Role, Seen, ToolCall, Voided
 from extractord.core.transcripts.branches import Branches
-from extractord.core.transcripts.decoding import decoder
-from extractord.core.transcripts.gemini_cli import GeminiReader, chat_recording, container
+from extractord.core.transcripts.gemini_cli import chat_recording, container
+from extractord.core.transcripts.gemini_session import GeminiReader
 from extractord.core.transcripts.genai import (
     TOOLS,
     WRAPPERS,
@@ -26,6 +24,7 @@ from extractord.core.transcripts.genai import (
     output_of,
     text_of,
 )
+from extractord.core.transcripts.qwen_records import DECODER, PAYLOAD, Payload, Record, Result
 from extractord.core.transcripts.recorded import instant, shortened
 from extractord.core.transcripts.source import Container, Opened, Source, Surroundings
 from extractord.core.transcripts.telling import Told, decoded, pieces, result_origin
@@ -48,43 +47,6 @@ _SILENT = frozenset(
 )
 
 
-class _Message(Struct):
-    role: str | None = None
-    parts: list[Part] | None = None
-
-
-class _Payload(Struct):
-    displayText: str | None = None  # noqa: N815
-    compressedHistory: list[_Message] | None = None  # noqa: N815
-
-
-class _Result(Struct):
-    callId: str | None = None  # noqa: N815
-    status: str | None = None
-
-
-class _Record(Struct):
-    uuid: str | None = None
-    parentUuid: str | None = None  # noqa: N815
-    sessionId: str | None = None  # noqa: N815
-    timestamp: Any = None
-    type: str = ""
-    subtype: str | None = None
-    provenance: str | None = None
-    cwd: str | None = None
-    version: str | None = None
-    gitBranch: str | None = None  # noqa: N815
-    message: _Message | None = None
-    toolCallResult: _Result | None = None  # noqa: N815
-    systemPayload: msgspec.Raw = msgspec.Raw()  # noqa: N815
-    isSidechain: Any = None  # noqa: N815
-    forkedFrom: Any = None  # noqa: N815
-
-
-_DECODER = decoder(_Record)
-_PAYLOAD = decoder(_Payload)
-
-
 class QwenReader:
     """Folds one session file."""
 
@@ -99,7 +61,7 @@ class QwenReader:
 
     def feed(self, record: bytes) -> Iterator[Seen]:
         """Given a line, yield what it brings."""
-        line = decoded(record, _DECODER, self.unknown)
+        line = decoded(record, DECODER, self.unknown)
         if line is None:
             return
         if not line.uuid:
@@ -125,7 +87,7 @@ class QwenReader:
         """Nothing waits: a record is whole."""
         return iter(())
 
-    def _user(self, line: _Record, parts: list[Part]) -> Iterator[Seen]:
+    def _user(self, line: Record, parts: list[Part]) -> Iterator[Seen]:
         text = text_of(parts)
         typed = line.provenance == "real_user" or (
             line.provenance is None and line.subtype != "mid_turn_user_message"
@@ -140,21 +102,21 @@ class QwenReader:
         entry = self._entry(line, Role.USER, Origin.HUMAN, text)
         yield from self._tell(*pieces(entry, WRAPPERS, said), spoken=True)
 
-    def _assistant(self, line: _Record, parts: list[Part]) -> Iterator[Seen]:
+    def _assistant(self, line: Record, parts: list[Part]) -> Iterator[Seen]:
         entry = self._entry(line, Role.ASSISTANT, Origin.SYNTHETIC, text_of(parts))
         calls = tuple(self._call(line, nth, ask) for nth, ask in enumerate(asked_in(parts)))
         ended = bool(entry.text) and not calls
         yield from self._tell(msgspec.structs.replace(entry, calls=calls, turn_end=ended), spoken=True)
 
-    def _call(self, line: _Record, nth: int, ask: Function) -> ToolCall:
+    def _call(self, line: Record, nth: int, ask: Function) -> ToolCall:
         return tool_call(ask.id or f"{line.uuid}/{nth}", ask.name or "", ask.args, line.cwd, TOOLS)
 
-    def _result(self, line: _Record, parts: list[Part]) -> Iterator[Seen]:
+    def _result(self, line: Record, parts: list[Part]) -> Iterator[Seen]:
         """A record answers one call; its status is the harness's, the exit code the command's."""
         answers = answered_in(parts)
         text = "\n".join(output_of(answer.response) for answer in answers)
         name = next((answer.name for answer in answers if answer.name), "")
-        result = line.toolCallResult or _Result()
+        result = line.toolCallResult or Result()
         call = result.callId or next((answer.id for answer in answers if answer.id), None)
         refused = any(isinstance(answer.response, dict) and "error" in answer.response for answer in answers)
         done = result.status == "success" if result.status else not refused
@@ -164,7 +126,7 @@ class QwenReader:
         origin = result_origin(name, text, Origin.SYNTHETIC)
         yield from self._tell(self._entry(line, Role.TOOL, origin, shortened(text)))
 
-    def _system(self, line: _Record) -> Iterator[Seen]:
+    def _system(self, line: Record) -> Iterator[Seen]:
         subtype = line.subtype or ""
         if subtype == "rewind":
             if dead := self._branches.off(line.uuid):
@@ -178,10 +140,10 @@ class QwenReader:
         elif subtype not in _SILENT and not subtype.startswith("goal"):
             self.unknown[f"system/{subtype[:64]}"] += 1
 
-    def _payload(self, line: _Record) -> _Payload | None:
-        return decoded(bytes(line.systemPayload), _PAYLOAD, self.unknown)
+    def _payload(self, line: Record) -> Payload | None:
+        return decoded(bytes(line.systemPayload), PAYLOAD, self.unknown)
 
-    def _entry(self, line: _Record, role: Role, origin: Origin, text: str) -> Entry:
+    def _entry(self, line: Record, role: Role, origin: Origin, text: str) -> Entry:
         if line.forkedFrom:
             origin = Origin.COPIED
         elif line.isSidechain and origin is not Origin.RECALLED:

@@ -11,7 +11,8 @@ from hypothesis import given, settings
 
 from extractord.core.exchanges import Session
 from extractord.core.records import Entry, Origin, Role, ToolCall, Voided
-from extractord.core.transcripts.opencode import SOURCE, unquoted
+from extractord.core.transcripts.opencode import SOURCE
+from extractord.core.transcripts.opencode_session import unquoted
 from extractord.core.transcripts.source import Container, Surroundings
 
 AT = 1_796_040_000_000
