@@ -14,19 +14,19 @@ from extractord.core.changeset import INDEX
 from extractord.core.foreign import objection
 from extractord.core.ports import Expired, Folder, Ledger
 from extractord.core.records import Change, Outcome, Project
-from extractord.core.survey import USER_ROOT, Surveyed, place_of
+from extractord.core.survey import Surveyed, place_of
 from extractord.core.versions import Current, Tombstone
 from extractord.edges.store.burying import Burying
 from extractord.edges.store.committing import Committed, Committing
-from extractord.edges.store.lock import DEADLINE_S, locked, sync_folder
-from extractord.edges.store.merging import merge_of
+from extractord.edges.store.lock import DEADLINE_S, locked
+from extractord.edges.store.moving import Moving
 from extractord.edges.store.noticing import PERSON, UNATTENDED, Noticing
 from extractord.edges.store.placing import Placement, Placing
 from extractord.edges.store.register import Register
 from extractord.edges.store.roots import Roots, names_of
 from extractord.edges.store.secrets import find_secret
 from extractord.edges.store.weighing import Context, Weighing
-from extractord.errors import ConflictError, StoreError, UsageError
+from extractord.errors import ConflictError, StoreError
 from extractord.policy.requests import RunFacts, Trust
 
 __all__ = ["PERSON", "UNATTENDED", "Store"]
@@ -60,6 +60,14 @@ class Store:
         self.burying = Burying(ledger.versions, Register(register), identity_key)
         self._noticing = Noticing(self.roots, ledger, self.burying)
         self.weighing = Weighing(self.roots, ledger.versions, identity_key, find_secret)
+        self._moving = Moving(
+            memory=memory,
+            roots=self.roots,
+            ledger=ledger,
+            noticing=self._noticing,
+            placing=self._placing,
+            burying=self.burying,
+        )
         self._committing = Committing(
             roots=self.roots,
             ledger=ledger,
@@ -90,7 +98,7 @@ class Store:
                     self.roots.folder(root).sweep()
                 except StoreError as error:
                     warn(str(error))
-                self._drop(root)
+                self._moving.drop(root)
             torn = self.burying.level()
         if torn:
             warn(torn)
@@ -226,60 +234,10 @@ class Store:
         there is nothing to move.
         """
         with self._locked():
-            source, target = self._memory / old, self._memory / new
-            if not source.is_dir():
-                raise UsageError(f"{old} has no memories: `extractord project list` names those that have")
-            if target.exists():
-                return self._merge(old, new, project, by)
-            rehoming = self.ledger.rehoming
-            rehoming.begin_move(old, new, project)
-            try:
-                source.rename(target)
-                sync_folder(target.parent)
-            except OSError as error:
-                rehoming.end_move(old)
-                raise StoreError(f"{source} cannot be moved: {error.strerror}") from error
-            self._finish_moves(by)
-        return {}
-
-    def _merge(self, old: str, new: str, project: Project, by: str) -> Mapping[str, str]:
-        """All of it or nothing, as any commit; the old root goes where nothing else is in it."""
-        now = self.clock()
-        for root in (old, new):
-            warning = self._noticing.notice(root, self.roots.survey(root), now)
-            if warning:
-                raise UsageError(warning)
-        merge = merge_of(self.roots, self.ledger.versions, old, new)
-        renamed = {path: name for path, name in merge.names.items() if path != name}
-
-        def also() -> None:
-            self.ledger.rehoming.merge(old, new, project, merge.names)
-            self.ledger.audit.note("move", by, {"old": old, "new": new, "renamed": renamed}, now)
-
-        self._placing.carry_out(by, merge.placements, now, also)
-        self.burying.level()
-        self._drop(old)
-        return renamed
-
-    def _drop(self, root: str) -> None:
-        """Take a project's root away in which nothing is, nor was: its memories went to another one."""
-        if root != USER_ROOT and not self.ledger.versions.current(root):
-            with suppress(OSError):  # a person's own files, or lines of the index, stay where they are
-                (self._memory / root).rmdir()
-
-    def _finish_moves(self, by: str = UNATTENDED) -> None:
-        """Tell the ledger of roots that have another name now; drop moves that did not come about."""
-        for old, new, project in self.ledger.rehoming.open_moves():
-            with self.ledger.transaction():
-                if (self._memory / new).is_dir() and not (self._memory / old).exists():
-                    self.ledger.rehoming.move(old, new, project)
-                    self.ledger.audit.note("move", by, {"old": old, "new": new}, self.clock())
-                else:
-                    self.ledger.rehoming.end_move(old)
-            self.burying.level()
+            return self._moving.move(old, new, project, by, self.clock())
 
     @contextmanager
     def _locked(self, deadline_s: float = DEADLINE_S) -> Iterator[int]:
         with locked(self._memory, deadline_s):
-            self._finish_moves()
+            self._moving.finish(self.clock())
             yield self._placing.recover(self.clock())
