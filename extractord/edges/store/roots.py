@@ -7,21 +7,20 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
-from msgspec import structs
-
 from extractord.core.changeset import INDEX, decode
 from extractord.core.digesting import digest
-from extractord.core.foreign import LAW, objection
+from extractord.core.foreign import LAW
 from extractord.core.index import Listed
 from extractord.core.memory import unstamp
 from extractord.core.ports import Folder, Surveys, Versions
 from extractord.core.search import Text, searchable
-from extractord.core.survey import USER_ROOT, Surveyed, at_fault, survey
+from extractord.core.survey import USER_ROOT, Surveyed, survey
 from extractord.core.surveyed import Remembered
 from extractord.core.versions import Current
 from extractord.edges.store.law import law_version
+from extractord.edges.store.looking import is_foreign, look, standing
 from extractord.errors import StoreError
-from extractord.policy.requests import Found, PathFacts, Trust
+from extractord.policy.requests import Found, PathFacts
 
 INDEX_BYTES = 4 * 1024 * 1024
 """An index above this is left alone."""
@@ -47,7 +46,7 @@ class _Cached:
 
     def holds(self, stat: tuple[int, int, int], current: Current | None) -> bool:
         """True if the file need not be read again."""
-        return self.stat == stat and (self.judged or not _is_foreign(self.bare, current))
+        return self.stat == stat and (self.judged or not is_foreign(self.bare, current))
 
 
 class Roots:
@@ -96,10 +95,10 @@ class Roots:
             if path == INDEX:
                 continue
             if cached is None or not cached.holds(stat, known):
-                bare, judged, _ = _look(folder, root, path, stat, known)
-                cached = _Cached(stat, bare, known, _standing(bare, known), judged)
+                bare, judged, _ = look(folder, root, path, stat, known)
+                cached = _Cached(stat, bare, known, standing(bare, known), judged)
             elif cached.current != known:
-                cached = replace(cached, current=known, row=_standing(cached.bare, known))
+                cached = replace(cached, current=known, row=standing(cached.bare, known))
             now[path] = cached
         self._cache[root] = now
         return tuple(cached.row for cached in now.values())
@@ -145,7 +144,7 @@ class Roots:
         found = {}
         for path, one in known.items():
             stat = (one.row.size, one.row.mtime_ns, one.inode)
-            found[path] = _Cached(stat, one.row, None, _standing(one.row, None), one.judged)
+            found[path] = _Cached(stat, one.row, None, standing(one.row, None), one.judged)
         self._kept[root] = {(path, one.stat) for path, one in found.items()}
         return found
 
@@ -178,8 +177,8 @@ class Roots:
         if stat is None:
             return None
         known = self._surveys.one(root, law_version(), path)
-        bare, _, raw = _look(folder, root, path, stat, current, known)
-        row = _standing(bare, current)
+        bare, _, raw = look(folder, root, path, stat, current, known)
+        row = standing(bare, current)
         return row, "" if row.fault else unstamp(decode(path, raw))
 
     def raw(self, root: str, path: str) -> bytes | None:
@@ -209,51 +208,6 @@ class Roots:
         shas = dict.fromkeys(version.sha256 for version in self._versions.history(root, path))
         raws = (self._versions.content(sha) for sha in shas if sha is not None)
         return [survey(path, raw, 0).listed for raw in raws if raw is not None]
-
-
-def _look(
-    folder: Folder,
-    root: str,
-    path: str,
-    stat: tuple[int, int, int],
-    current: Current | None,
-    known: Remembered | None = None,
-) -> tuple[Surveyed, bool, bytes]:
-    """The row of a file by its bytes, whether it was judged (where it is foreign), and these very bytes.
-
-    `known` is what this law said when it was asked before: of the same bytes it says the same.
-    """
-    size, mtime_ns, _ = stat
-    try:
-        raw = folder.read(path, LAW.read_bytes)
-    except StoreError as error:
-        return at_fault(path, size, mtime_ns, str(error)), False, b""
-    row = survey(path, raw, mtime_ns)
-    if row.fault or not _is_foreign(row, current):
-        return row, bool(row.fault), raw
-    if known is not None and known.judged and known.row.sha256 == row.sha256:
-        return structs.replace(row, withheld=known.row.withheld), True, raw
-    return structs.replace(row, withheld=objection(root, path, unstamp(decode(path, raw)))), True, raw
-
-
-def _is_foreign(bare: Surveyed, current: Current | None) -> bool:
-    return current is None or current.foreign or current.sha256 != bare.sha256
-
-
-def _standing(bare: Surveyed, current: Current | None) -> Surveyed:
-    """The row with what the ledger knows."""
-    pinned = current is not None and current.pinned
-    if bare.fault:
-        return structs.replace(bare, pinned=pinned)
-    if current is None or current.sha256 != bare.sha256:
-        return structs.replace(bare, trust=Trust.INFERRED, foreign=True, pinned=pinned)
-    return structs.replace(
-        bare,
-        trust=current.trust,
-        foreign=current.foreign,
-        pinned=pinned,
-        withheld=current.withheld or (bare.withheld if current.foreign else ""),
-    )
 
 
 def listed(rows: Sequence[Surveyed]) -> list[Listed]:
