@@ -8,8 +8,8 @@ import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from extractord.durable import sync
 from extractord.edges.folder.descend import DIRECTORY, open_below
-from extractord.edges.folder.durable import sync
 from extractord.errors import StoreError
 
 

@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import EllipsisType
 
-from extractord.edges.folder.durable import sync, write_new
+from extractord.durable import sync, write_new
 from extractord.edges.folder.looking import look
 from extractord.edges.folder.opening import make_root, open_root
 from extractord.edges.folder.reaching import Reach
@@ -145,7 +145,7 @@ class Folder:
             with suppress(FileNotFoundError):
                 self._reach.require_plain(path, os.stat(name, dir_fd=here, follow_symlinks=False))
             with self._temporary(here, token) as temporary:
-                write_new(here, temporary, data)
+                write_new(temporary, data, here)
                 if isinstance(over, EllipsisType):
                     os.rename(temporary, name, src_dir_fd=here, dst_dir_fd=here)
                 elif not replaced(here, temporary, name, over):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import secrets
 import sqlite3
@@ -12,6 +11,7 @@ from contextlib import closing, contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 
+from extractord.durable import alone, sync_at
 from extractord.edges.ledger import (
     audit,
     currents,
@@ -106,7 +106,7 @@ def set_aside(path: Path, now: datetime) -> Path:
         _journals_aside(path, aside.name)
         with suppress(FileNotFoundError):
             path.rename(aside)
-        _sync(path.parent)
+        sync_at(path.parent)
     return aside
 
 
@@ -174,22 +174,11 @@ def _make(path: Path, steps: Sequence[Step]) -> None:
 
     A journal that is there without its ledger would be taken for the new one's: it is moved aside.
     """
-    with closing(blank(steps)) as empty, _copied(empty, path) as made, _alone(path.parent):
+    with closing(blank(steps)) as empty, _copied(empty, path) as made, alone(path.parent):
         if not os.path.lexists(path):
             _journals_aside(path, f"{path.name}.lost-{secrets.token_hex(4)}")
             os.link(made, path)
-    _sync(path.parent)
-
-
-@contextmanager
-def _alone(folder: Path) -> Iterator[None]:
-    """Hold a folder against others who make a ledger there."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(descriptor)
+    sync_at(path.parent)
 
 
 def _bring_up(connection: sqlite3.Connection, path: Path, steps: Sequence[Step]) -> None:
@@ -200,7 +189,7 @@ def _bring_up(connection: sqlite3.Connection, path: Path, steps: Sequence[Step])
             return
         with closing(_connect(path, "?mode=ro")) as before, _copied(before, path) as made:
             made.replace(path.with_name(f"{path.name}.before-{len(steps)}"))
-        _sync(path.parent)
+        sync_at(path.parent)
         _take(connection, steps[version:], version)
 
 
@@ -219,15 +208,7 @@ def _copied(source: sqlite3.Connection, path: Path) -> Iterator[Path]:
     try:
         with closing(_connect(made)) as copy:
             source.backup(copy)
-        _sync(made)
+        sync_at(made)
         yield made
     finally:
         made.unlink(missing_ok=True)
-
-
-def _sync(place: Path) -> None:
-    descriptor = os.open(place, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

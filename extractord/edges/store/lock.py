@@ -30,15 +30,6 @@ def locked(memory: Path, deadline_s: float = DEADLINE_S) -> Iterator[None]:
         os.close(descriptor)
 
 
-def sync_folder(folder: Path) -> None:
-    """Bring what was renamed in a folder to the disk."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
 def _take(descriptor: int, memory: Path, until: float) -> None:
     while True:
         try:

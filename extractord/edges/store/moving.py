@@ -11,8 +11,8 @@ from pathlib import Path
 from extractord.core.ports import Ledger
 from extractord.core.records import Project
 from extractord.core.survey import USER_ROOT
+from extractord.durable import sync_at
 from extractord.edges.store.burying import Burying
-from extractord.edges.store.lock import sync_folder
 from extractord.edges.store.merging import merge_of
 from extractord.edges.store.noticing import UNATTENDED, Noticing
 from extractord.edges.store.placing import Placing
@@ -45,7 +45,7 @@ class Moving:
         rehoming.begin_move(old, new, project)
         try:
             source.rename(target)
-            sync_folder(target.parent)
+            sync_at(target.parent)
         except OSError as error:
             rehoming.end_move(old)
             raise StoreError(f"{source} cannot be moved: {error.strerror}") from error

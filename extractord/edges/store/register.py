@@ -9,6 +9,7 @@ from pathlib import Path
 import msgspec
 
 from extractord.core.versions import Tombstone
+from extractord.durable import sync
 from extractord.errors import StoreError
 
 
@@ -29,7 +30,7 @@ class Register:
             try:
                 _mend(descriptor)
                 _write(descriptor, lines)
-                os.fsync(descriptor)
+                sync(descriptor)
             finally:
                 os.close(descriptor)
         except OSError as error:
