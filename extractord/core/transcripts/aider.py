@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from hashlib import sha256
 
 from extractord.core.records import Origin, Role, Seen, ToolCall
@@ -25,6 +25,12 @@ _WROTE = re.compile(r"> (?:Applied edit to|Creating empty file) (.+)")
 _BREAK = "  "
 _MODES = re.compile(r"/(?:ask|code|architect|context|chat-mode \w+)\s+(?=\S)")
 """Commands after which a person's words follow; of others none do."""
+_ITS_OWN = re.compile(
+    r"# Fix any errors below, if possible\.|# Question: .*^# Relevant docs:"
+    r"|Ok, please go ahead and make those changes\.\s*\Z|.*\(Y\)es/\(N\)o.*\[\w+\]: \w*\s*\Z",
+    re.DOTALL | re.MULTILINE,
+)
+"""What it asks itself, marked as if it was typed: linters' errors, its own help, answers given for all."""
 
 
 class AiderReader:
@@ -63,13 +69,16 @@ class AiderReader:
     def _run(self, lines: list[str], run: str) -> Iterator[Seen]:
         prompts = Origin.HUMAN
         has_prompt = False
-        blocks = tuple(self._blocks(lines))
+        blocks = tuple(_told_apart(self._blocks(lines)))
         for nth, (kind, block) in enumerate(blocks):
             ident = f"{self._speech.session}/{run}/{nth}"
             match kind:
                 case "prompt":
                     has_prompt = True
-                    yield from self._prompt("\n".join(block).strip(), ident, prompts)
+                    yield from self._prompt(_text(block), ident, prompts)
+                case "echo":
+                    asked = self._speech.entry(Role.CONTEXT, Origin.SYNTHETIC, _text(block), ident)
+                    yield from self._speech.aside(asked)
                 case "notice":
                     self._note_version(block)
                     shown = "\n".join(line[2:].rstrip() for line in block)
@@ -79,7 +88,7 @@ class AiderReader:
                     elif any(_PROGRAM.match(line[:_COMMAND]) for line in block):
                         prompts = Origin.HEADLESS
                 case _ if has_prompt:
-                    text = "\n".join(block).strip()
+                    text = _text(block)
                     answer = self._speech.entry(Role.ASSISTANT, Origin.SYNTHETIC, text, ident)
                     noticed = [each for each in blocks[nth + 1 : nth + 2] if each[0] == "notice"]
                     after = blocks[nth + 1 + len(noticed) : nth + 2 + len(noticed)]
@@ -151,6 +160,30 @@ class AiderReader:
             return True
         listed = self._typed is None or line[5:].strip() in self._typed
         return listed and not before.strip() and line.endswith(_BREAK)
+
+
+def _told_apart(blocks: Iterable[tuple[str, list[str]]]) -> Iterator[tuple[str, list[str]]]:
+    """Given blocks, return them with what was only marked as typed told apart, as echoes.
+
+    A command with a person's words is followed by the words alone; an architect's answer is given to
+    the editor as if a person had said it.
+    """
+    answer, command = "", None
+    for kind, block in blocks:
+        text = _text(block)
+        if kind != "prompt":
+            answer = " ".join(text.split()) if kind == "answer" else answer
+            yield kind, block
+            continue
+        folded = " ".join(text.split())
+        is_answer = bool(folded) and (answer == folded or answer.endswith(f"> {folded}"))
+        is_again = command is not None and text == command
+        yield "echo" if is_answer or is_again or _ITS_OWN.match(text) else kind, block
+        command = _MODES.sub("", text, count=1) if _MODES.match(text) else None
+
+
+def _text(block: list[str]) -> str:
+    return "\n".join(block).strip()
 
 
 def _is_marked(line: str) -> bool:

@@ -68,6 +68,33 @@ def test_a_command_is_no_prose_but_what_follows_ask_is(typed: str, said: list[st
     assert prompts(read(HEAD + f"#### {typed}  \n> done  \n")) == said
 
 
+ARCHITECT = (
+    "#### plan it  \n\nSplit it.\n\n- a.py\n\n> Tokens: 1  \n> Edit the files? (Y)es/(N)o [Yes]: y  \n\n"
+    "#### Split it.  \n####   \n#### - a.py  \n\nDone.\n\n> Tokens: 2  \n"
+)
+THOUGHT = ARCHITECT.replace("Split it.\n\n-", "<thinking>\n\nhm\n\n</thinking>\n\nSplit it.\n\n-", 1)
+LINT = "#### /lint  \n\n#### # Fix any errors below, if possible.  \n####   \n#### ## a.py:1  \n\nSo.\n"
+HELP = "#### /help how  \n\n#### # Question: how  \n####   \n#### # Relevant docs:  \n\nSo.\n"
+
+
+@pytest.mark.parametrize(
+    ("marked", "said"),
+    [
+        ("#### /ask why so slow  \n\n#### why so slow  \n\nIt waits.\n\n> Tokens: 1  \n", ["why so slow"]),
+        ("#### /ask why  \n\n#### and now  \n\nIt waits.\n\n> Tokens: 1  \n", ["why", "and now"]),
+        (ARCHITECT, ["plan it"]),
+        (THOUGHT, ["plan it"]),
+        ("#### plan it  \n\nI split it.\n\n> Tokens: 1  \n\n#### it.  \n", ["plan it", "it."]),
+        (LINT, []),
+        (HELP, []),
+        ("#### go  \n\n#### Run all? (Y)es/(N)o/(A)ll/(S)kip all [Yes]: all  \n", ["go"]),
+        ("#### answer (Y)es/(N)o as you like  \n", ["answer (Y)es/(N)o as you like"]),
+    ],
+)
+def test_what_is_marked_and_was_not_typed_is_no_prompt(marked: str, said: list[str]) -> None:
+    assert prompts(read(HEAD + marked)) == said
+
+
 @pytest.mark.parametrize(
     ("body", "said"),
     [
