@@ -5,97 +5,70 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any
 
 import msgspec
-from msgspec import Struct
 
 from extractord.core.records import Entry, Origin, Role, Seen, ToolCall
-from extractord.core.transcripts.decoding import decoder
+from extractord.core.transcripts.commontools import common_call, has_failed
+from extractord.core.transcripts.goose_records import (
+    BLOCKS,
+    METADATA,
+    RECORD,
+    Block,
+    Outcome,
+    Record,
+    Value,
+)
 from extractord.core.transcripts.recorded import instant, shortened, text_key
 from extractord.core.transcripts.source import Container, Opened, Rows, Source, Surroundings
 from extractord.core.transcripts.telling import Told, decoded, pieces, result_origin
-from extractord.core.transcripts.toolcalls import Takes, tool_call
 
-_TOOLS = {
-    "view": Takes("read", ("path",)),
-    "text_editor": Takes("write", ("path",)),
-    "write": Takes("write", ("path",)),
-    "edit": Takes("write", ("path",)),
-    "shell": Takes("shell", ("command",), ("working_dir",)),
-}
 _ORIGINS = {
     "user": Origin.HUMAN,
     "terminal": Origin.HUMAN,
+    "gateway": Origin.HUMAN,
+    "acp": Origin.HUMAN,
     "scheduled": Origin.HEADLESS,
     "sub_agent": Origin.SUBAGENT,
 }
-_SILENT = frozenset(
-    {"thinking", "redactedThinking", "image", "toolConfirmationRequest", "systemNotification"}
-)
+_ASKS = frozenset({"toolRequest", "frontendToolRequest"})
+_SILENT = _ASKS | {
+    *("text", "toolResponse", "thinking", "redactedThinking", "reasoning", "image"),
+    *("toolConfirmationRequest", "actionRequired", "systemNotification"),
+    *("conversationCompacted", "contextLengthExceeded", "summarizationRequested"),
+}
+_ITS_OWN = re.compile(r"\s*You MUST call the `\w+` tool\b")
+"""How a recipe is reminded of its result, in a person's place."""
 
 ROWS = Rows(
     touched="""
-        SELECT id, CAST(strftime('%s', updated_at) AS INTEGER) * 1000 AS at FROM sessions
-        WHERE archived_at IS NULL AND at >= :since ORDER BY at
+        SELECT one.id, CAST(strftime('%s', one.updated_at) AS INTEGER) * 1000 AS at
+        FROM (SELECT NULL AS archived_at) AS missing JOIN (SELECT id, updated_at FROM sessions) AS one
+        WHERE (SELECT archived_at FROM sessions AS s WHERE s.id = one.id) IS NULL AND at >= :since
+        ORDER BY at
     """,
     records="""
-        SELECT 'session' AS kind, id, session_type, working_dir, NULL AS role, NULL AS created,
-            NULL AS content, NULL AS metadata
-        FROM sessions WHERE id = :session AND archived_at IS NULL
+        SELECT 'session' AS kind, one.id,
+            (SELECT session_type FROM sessions AS s WHERE s.id = one.id) AS session_type, one.working_dir,
+            NULL AS role, NULL AS created, NULL AS content, NULL AS metadata
+        FROM (SELECT 'user' AS session_type, NULL AS archived_at) AS missing
+        JOIN (SELECT id, working_dir FROM sessions WHERE id = :session) AS one
+        WHERE (SELECT archived_at FROM sessions AS s WHERE s.id = one.id) IS NULL
         UNION ALL
         SELECT * FROM (
-            SELECT 'message', message_id, NULL, NULL, role, created_timestamp,
-                CAST(content_json AS TEXT), CAST(metadata_json AS TEXT)
-            FROM messages JOIN sessions ON sessions.id = messages.session_id
-            WHERE session_id = :session AND archived_at IS NULL ORDER BY messages.id
+            SELECT 'message', (SELECT message_id FROM messages AS m WHERE m.id = one.id), NULL, NULL,
+                one.role, one.created_timestamp, CAST(one.content_json AS TEXT),
+                (SELECT CAST(metadata_json AS TEXT) FROM messages AS m WHERE m.id = one.id)
+            FROM (SELECT NULL AS message_id, NULL AS metadata_json, NULL AS archived_at) AS missing
+            JOIN (SELECT * FROM messages WHERE session_id = :session) AS one
+            WHERE (SELECT archived_at FROM sessions AS s WHERE s.id = :session) IS NULL ORDER BY one.id
         )
     """,
 )
-"""A session's row, then its messages; a compaction gives them new row ids, so `message_id` is theirs."""
+"""A session's row, then its messages; a compaction gives them new row ids, so `message_id` is theirs.
 
-
-class _Value(Struct):
-    name: str | None = None
-    arguments: Any = None
-    content: Any = None
-    isError: Any = None  # noqa: N815 - the record's own name
-
-
-class _Outcome(Struct):
-    status: str | None = None
-    value: _Value | list[Any] | None = None
-    error: Any = None
-
-
-class _Block(Struct):
-    type: str = ""
-    text: str | None = None
-    id: str | None = None
-    toolCall: _Outcome | None = None  # noqa: N815
-    toolResult: _Outcome | None = None  # noqa: N815
-
-
-class _Metadata(Struct):
-    userVisible: Any = None  # noqa: N815
-
-
-class _Record(Struct):
-    """A row, or a line of an old file: its content is text in the one, a list in the other."""
-
-    kind: str | None = None
-    id: str | None = None
-    session_type: str | None = None
-    working_dir: str | None = None
-    role: str | None = None
-    created: Any = None
-    content: str | list[_Block] | None = None
-    metadata: str | None = None
-
-
-_RECORD = decoder(_Record)
-_BLOCKS = decoder(list[_Block])
-_METADATA = decoder(_Metadata)
+A column that an older database lacks is found in `missing`, which is outside where it is looked for.
+"""
 
 
 class GooseReader:
@@ -110,11 +83,13 @@ class GooseReader:
         self._prompts = Origin.HUMAN
         self._cwd: str | None = None
         self._told = Told()
+        self._calls: dict[str, str] = {}
         self._texts: Counter[str] = Counter()
+        self._set_aside: Entry | None = None
 
     def feed(self, record: bytes) -> Iterator[Seen]:
         """Given a row as JSON, or a line, yield what it brings."""
-        found = decoded(record, _RECORD, self.unknown)
+        found = decoded(record, RECORD, self.unknown)
         if found is None:
             return
         if found.role is not None:
@@ -124,6 +99,7 @@ class GooseReader:
             self.session = found.id if found.kind else self._name
             self._prompts = _ORIGINS.get(found.session_type or "user", Origin.SYNTHETIC)
             self._texts.clear()
+            self._set_aside = None
         else:
             self.unknown["no role"] += 1
 
@@ -131,11 +107,11 @@ class GooseReader:
         """Nothing waits: a row is told as it stands."""
         return iter(())
 
-    def _message(self, record: _Record) -> Iterator[Seen]:
+    def _message(self, record: Record) -> Iterator[Seen]:
         blocks = self._blocks(record.content)
         if not blocks:
             return
-        metadata = decoded((record.metadata or "").encode(), _METADATA, self.unknown)
+        metadata = decoded((record.metadata or "").encode(), METADATA, self.unknown)
         hidden = metadata is not None and metadata.userVisible is False
         text = "\n".join(block.text for block in blocks if block.type == "text" and block.text)
         entry = Entry(
@@ -149,65 +125,78 @@ class GooseReader:
             cwd=self._cwd,
         )
         for block in blocks:
-            if block.type not in ("text", "toolRequest", "toolResponse") and block.type not in _SILENT:
+            if block.type not in _SILENT:
                 self.unknown[f"block/{block.type[:64]}"] += 1
         if hidden:
             yield from self._told.tell(entry)
         elif record.role == "assistant":
-            asked = [block for block in blocks if block.type == "toolRequest"]
+            asked = [block for block in blocks if block.type in _ASKS]
             calls = tuple(self._call(entry.id, nth, block) for nth, block in enumerate(asked))
             said = msgspec.structs.replace(entry, role=Role.ASSISTANT, calls=calls)
             yield from self._told.tell(msgspec.structs.replace(said, turn_end=bool(text) and not calls))
         else:
-            yield from self._user(entry, blocks)
+            is_set_aside = metadata is not None and metadata.agentVisible is False
+            yield from self._user(entry, blocks, is_set_aside=is_set_aside)
 
-    def _blocks(self, content: str | list[_Block] | None) -> list[_Block]:
+    def _blocks(self, content: str | list[Block] | None) -> list[Block]:
         if isinstance(content, list):
             return content
-        return decoded((content or "").encode(), _BLOCKS, self.unknown) or []
+        return decoded((content or "").encode(), BLOCKS, self.unknown) or []
 
     @property
     def _own(self) -> Origin:
         """Of what the agent and its tools say."""
         return Origin.SUBAGENT if self._prompts is Origin.SUBAGENT else Origin.SYNTHETIC
 
-    def _user(self, entry: Entry, blocks: list[_Block]) -> Iterator[Seen]:
+    def _user(self, entry: Entry, blocks: list[Block], *, is_set_aside: bool) -> Iterator[Seen]:
         """A person's message, or the results of tools in one."""
         answers = [block for block in blocks if block.type == "toolResponse"]
         for nth, block in enumerate(answers):
-            result = block.toolResult or _Outcome()
+            result = block.toolResult or Outcome()
             call = block.id or f"{entry.id}/{nth}"
-            refused = isinstance(result.value, _Value) and bool(result.value.isError)
-            yield from self._told.outcome(call, ok=result.status == "success" and not refused)
+            refused = isinstance(result.value, Value) and bool(result.value.isError)
             shown = shortened(_output(result))
-            origin = result_origin("", shown, self._own)
+            name = self._calls.get(call, "")
+            failed = name.endswith("shell") and has_failed(shown)
+            ok = result.status == "success" and not refused and not failed
+            yield from self._told.outcome(call, ok=ok)
+            origin = result_origin(name, shown, self._own)
             yield from self._told.tell(
                 msgspec.structs.replace(entry, id=f"{call}/result", role=Role.TOOL, origin=origin, text=shown)
             )
         if not answers:
-            for each in pieces(msgspec.structs.replace(entry, role=Role.USER, origin=self._prompts)):
+            yield from self._said(entry, is_set_aside=is_set_aside)
+
+    def _said(self, entry: Entry, *, is_set_aside: bool) -> Iterator[Seen]:
+        """A person's words; those that a compaction set aside last, it says again behind its summary."""
+        before, self._set_aside = self._set_aside, entry if is_set_aside else None
+        said = msgspec.structs.replace(entry, role=Role.USER, origin=self._prompts)
+        if before is not None and before.text == entry.text and not is_set_aside:
+            if before.id != entry.id:
+                yield from self._told.tell(msgspec.structs.replace(said, origin=Origin.COPIED))
+        elif _ITS_OWN.match(entry.text):
+            yield from self._told.tell(entry)
+        else:
+            for each in pieces(said):
                 yield from self._told.tell(each)
 
-    def _call(self, entry: str, nth: int, block: _Block) -> ToolCall:
+    def _call(self, entry: str, nth: int, block: Block) -> ToolCall:
         asked = block.toolCall.value if block.toolCall else None
-        value = asked if isinstance(asked, _Value) else _Value()
-        name, arguments = value.name or "", value.arguments
-        kind = name.rpartition("__")[2]
-        if kind == "text_editor" and isinstance(arguments, dict) and arguments.get("command") == "view":
-            kind = "view"
-        call = tool_call(block.id or f"{entry}/{nth}", kind, arguments, self._cwd, _TOOLS)
-        return msgspec.structs.replace(call, name=name)
+        value = asked if isinstance(asked, Value) else Value()
+        ident, name = block.id or f"{entry}/{nth}", value.name or ""
+        self._calls[ident] = name
+        return common_call(ident, name, value.arguments, self._cwd)
 
-    def _key(self, role: str, text: str, blocks: list[_Block]) -> str:
+    def _key(self, role: str, text: str, blocks: list[Block]) -> str:
         words = text or "".join(f"{role} {block.type} {block.id}" for block in blocks)
         first = text_key(words, 0)
         self._texts[first] += 1
-        return text_key(words, self._texts[first] - 1)
+        return f"{self.session or self._name}/{text_key(words, self._texts[first] - 1)}"
 
 
-def _output(result: _Outcome) -> str:
+def _output(result: Outcome) -> str:
     """The text of a tool's result, or of its error."""
-    content = result.value.content if isinstance(result.value, _Value) else result.value
+    content = result.value.content if isinstance(result.value, Value) else result.value
     texts = (
         [each.get("text") for each in content or () if isinstance(each, dict)]
         if isinstance(content, list)

@@ -112,6 +112,8 @@ def test_the_text_editor_reads_or_writes_as_its_command_says(command: str, write
     [
         ("user", Origin.HUMAN),
         ("terminal", Origin.HUMAN),
+        ("gateway", Origin.HUMAN),
+        ("acp", Origin.HUMAN),
         ("scheduled", Origin.HEADLESS),
         ("sub_agent", Origin.SUBAGENT),
         ("hidden", Origin.SYNTHETIC),
@@ -131,6 +133,58 @@ def test_what_the_person_never_saw_is_recalled_and_what_the_model_no_longer_sees
     ]
 
 
+def test_what_a_compaction_says_again_is_no_second_prompt() -> None:
+    seen_by_person = {"userVisible": True, "agentVisible": False}
+    hidden = {"userVisible": False, "agentVisible": True}
+    rows = [
+        session(),
+        row("m1", "user", text("ship the parser today"), metadata=seen_by_person),
+        row("m2", "user", text("What was said so far: …"), metadata=hidden),
+        row("m3", "assistant", text("I go on."), metadata=hidden),
+        row("m4", "user", text("ship the parser today")),
+        row("m5", "assistant", text("Shipped.")),
+        row("m6", "user", text("ship the parser today")),
+    ]
+    to = reader(SOURCE)
+    said = [each for each in newest(fed(to, *rows)).values() if each.role is Role.USER]
+    assert said == [
+        entry("m1", Role.USER, Origin.HUMAN, "ship the parser today"),
+        entry("m4", Role.USER, Origin.COPIED, "ship the parser today"),
+        entry("m6", Role.USER, Origin.HUMAN, "ship the parser today"),
+    ]
+    assert fed(to, *rows) == []
+
+
+def test_one_that_is_said_again_under_its_own_id_stays_as_it_was() -> None:
+    rows = [
+        session(),
+        row("m1", "user", text("ship it"), metadata={"agentVisible": False}),
+        {**row("m1", "user", text("ship it")), "created": AT + 9},
+    ]
+    assert fed(reader(SOURCE), *rows) == [entry("m1", Role.USER, Origin.HUMAN, "ship it")]
+
+
+@pytest.mark.parametrize(
+    ("words", "origin"),
+    [
+        ("You MUST call the `final_output` tool NOW with the final output for the user.", Origin.SYNTHETIC),
+        ("You MUST call the tool that I named", Origin.HUMAN),
+    ],
+)
+def test_what_a_recipe_asks_for_is_no_persons(words: str, origin: Origin) -> None:
+    [seen] = fed(reader(SOURCE), session(), row("m1", "user", text(words)))
+    assert isinstance(seen, Entry)
+    assert seen.origin is origin
+
+
+@pytest.mark.parametrize(("shown", "ok"), [("a.md written", True), ("No.\nexit code: 2", False)])
+def test_a_shell_says_by_its_code_that_it_failed(shown: str, ok: bool) -> None:
+    asked = row("m2", "assistant", {**asks("shell", command="echo x > a.md"), "type": "frontendToolRequest"})
+    result = answers(status="success", value={"content": [text(shown)]})
+    calls = newest(fed(reader(SOURCE), session(), asked, row("m3", "user", result)))["m2"].calls
+    assert calls == (ToolCall(id="c1", name="shell", paths=("/home/dev/shop/a.md",), writes=True, ok=ok),)
+
+
 def test_injected_memory_is_an_entry_of_its_own() -> None:
     memory = "<extractord-memory id=x>- tabs</extractord-memory>"
     assert fed(reader(SOURCE), session(), row("m1", "user", text(f"hi\n{memory}"))) == [
@@ -144,9 +198,9 @@ def test_messages_without_an_id_are_keyed_by_their_text_also_when_read_again() -
     said = {"role": "user", "created": AT, "content": [text("go")]}
     call = {"role": "assistant", "created": AT, "content": [asks("write")]}
     assert list(newest(fed(to, META, said, said, call))) == [
-        text_key("go", 0),
-        text_key("go", 1),
-        text_key("assistant toolRequest c1", 0),
+        f"20250916_101010/{text_key('go', 0)}",
+        f"20250916_101010/{text_key('go', 1)}",
+        f"20250916_101010/{text_key('assistant toolRequest c1', 0)}",
     ]
     assert to.session == "20250916_101010"
     assert fed(to, META, said, said, call) == []
