@@ -1,4 +1,4 @@
-"""The statements of ZCode, Crush, Hermes and Cursor, asked of small databases as these agents make them."""
+"""The statements of several agents, asked of small databases as these agents make them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from extractord.core.records import Entry
-from extractord.core.transcripts import crush, cursor, hermes, zcode
+from extractord.core.transcripts import crush, cursor, goose, hermes, zcode
 from extractord.core.transcripts.source import Opened, Source
 from extractord.edges.tables import Tables
 
@@ -24,6 +24,18 @@ INSERT INTO part VALUES ('p2', 'm2', 's1', '', '{"type":"text","text":"one"}'),
     ('p1', 'm2', 's1', '', '{"type":"text","text":"two"}'),
     ('p3', 'm1', 's1', '', '{"type":"text","text":"ok"}');
 """
+ZCODE_IN_TEXT = """
+CREATE TABLE session (id TEXT PRIMARY KEY, directory TEXT, parent_id TEXT, time_created TEXT,
+    time_updated TEXT);
+CREATE TABLE message (id TEXT PRIMARY KEY, session_id TEXT, time_created TEXT, data TEXT);
+CREATE TABLE part (id TEXT PRIMARY KEY, message_id TEXT, session_id TEXT, data TEXT);
+INSERT INTO session VALUES ('s1', '/w', NULL, '2026-11-30T11:00:00Z', '2026-11-30T11:00:00Z'),
+    ('s2', '/w', NULL, '1796040002', NULL);
+INSERT INTO message VALUES ('m2', 's1', '2026-11-30T12:00:00.5Z', '{"role":"user"}'),
+    ('m1', 's1', '2026-11-30T12:00:01Z', '{"role":"assistant"}');
+INSERT INTO part VALUES ('p2', 'm2', 's1', '{"type":"text","text":"one"}'),
+    ('p1', 'm2', 's1', '{"type":"text","text":"two"}'), ('p3', 'm1', 's1', '{"type":"text","text":"ok"}');
+"""
 CRUSH = """
 CREATE TABLE sessions (id TEXT PRIMARY KEY, parent_session_id TEXT, updated_at INTEGER, created_at INTEGER);
 CREATE TABLE messages (id TEXT PRIMARY KEY, session_id TEXT, role TEXT, parts TEXT, created_at INTEGER,
@@ -33,6 +45,23 @@ INSERT INTO messages VALUES
     ('m2', 's1', 'assistant', '[{"type":"text","data":{"text":"ok"}}]', 1796040001, 1796040001, 0),
     ('m1', 's1', 'user', '[{"type":"text","data":{"text":"one\\ntwo"}}]', 1796040000, 1796040000, 0);
 """
+CRUSH_OF_OLD = CRUSH.replace(", is_summary_message INTEGER DEFAULT 0", "").replace(", 0)", ")")
+GOOSE = """
+CREATE TABLE sessions (id TEXT PRIMARY KEY, working_dir TEXT, created_at TIMESTAMP,
+    updated_at TIMESTAMP{more});
+CREATE TABLE messages (id INTEGER PRIMARY KEY AUTOINCREMENT, session_id TEXT, role TEXT, content_json TEXT,
+    created_timestamp INTEGER, timestamp TIMESTAMP{of_messages});
+INSERT INTO sessions (id, working_dir, created_at, updated_at) VALUES
+    ('s1', '/w', '2026-11-30 12:00:00', '2026-11-30 12:00:01'),
+    ('s2', '/w', '2026-11-30 12:00:00', '2026-11-30T12:00:02+00:00');
+INSERT INTO messages (session_id, role, content_json, created_timestamp) VALUES
+    ('s1', 'user', '[{{"type":"text","text":"one\ntwo"}}]', 1796040000),
+    ('s1', 'assistant', '[{{"type":"text","text":"ok"}}]', 1796040001);
+"""
+GOOSE_NOW = {
+    "more": ", session_type TEXT NOT NULL DEFAULT 'user', archived_at TIMESTAMP",
+    "of_messages": ", metadata_json TEXT, message_id TEXT",
+}
 HERMES = """
 CREATE TABLE sessions (id TEXT PRIMARY KEY, source TEXT, parent_session_id TEXT,
     started_at REAL, ended_at REAL{more});
@@ -69,11 +98,24 @@ def asked(source: Source, path: Path, session: str) -> list[Entry]:
     ("source", "script", "newest"),
     [
         (zcode.SOURCE, ZCODE, (1_796_040_001_000, 1_796_040_002_000)),
+        (zcode.SOURCE, ZCODE_IN_TEXT, (1_796_040_001_000, 1_796_040_002_000)),
         (crush.SOURCE, CRUSH, (1_796_040_001_000, 1_796_040_002_000)),
+        (crush.SOURCE, CRUSH_OF_OLD, (1_796_040_001_000, 1_796_040_002_000)),
+        (goose.SOURCE, GOOSE.format(**GOOSE_NOW), (1_796_040_001_000, 1_796_040_002_000)),
+        (goose.SOURCE, GOOSE.format(more="", of_messages=""), (1_796_040_001_000, 1_796_040_002_000)),
         (hermes.SOURCE, HERMES.format(**NEW), (1_796_040_001_500, 1_796_040_002_500)),
         (hermes.SOURCE, HERMES.format(more="", active=""), (1_796_040_001_500, 1_796_040_002_500)),
     ],
-    ids=["zcode", "crush", "hermes", "hermes of old"],
+    ids=[
+        "zcode",
+        "zcode in text",
+        "crush",
+        "crush of old",
+        "goose",
+        "goose of old",
+        "hermes",
+        "hermes of old",
+    ],
 )
 def test_sessions_are_touched_at_their_newest_row_and_hold_what_was_said(
     tmp_path: Path, source: Source, script: str, newest: tuple[int, int]
@@ -103,6 +145,17 @@ def test_what_hermes_undid_is_not_active_and_what_it_archived_is_not_read(tmp_pa
         connection.execute("UPDATE sessions SET archived = 1 WHERE id = 's1'")
     connection.close()
     assert asked(hermes.SOURCE, path, "s1") == []
+
+
+def test_what_goose_archived_is_not_read(tmp_path: Path) -> None:
+    path = made(tmp_path, GOOSE.format(**GOOSE_NOW))
+    with sqlite3.connect(path) as connection:
+        connection.execute("UPDATE sessions SET archived_at = '2026-11-30 13:00:00' WHERE id = 's1'")
+    connection.close()
+    assert goose.SOURCE.rows is not None
+    tables = Tables(str(path), goose.SOURCE.rows, str(tmp_path / "copies"))
+    assert [session for session, _ in tables.touched(0)] == ["s2"]
+    assert asked(goose.SOURCE, path, "s1") == []
 
 
 def test_cursors_store_has_its_folders_session_and_the_messages_of_its_newest_root(tmp_path: Path) -> None:

@@ -17,6 +17,10 @@ from extractord.core.transcripts.speech import Speech
 from extractord.core.transcripts.telling import decoded
 
 _ENDS = frozenset({"end_turn", "stop", "max_tokens", "canceled", "error"})
+_ITS_OWN = re.compile(
+    r"\s*The previous session was interrupted because it got too long, the initial user request"
+)
+"""How it goes on by itself after a summary: the request that it repeats was given before."""
 _SILENT = frozenset({"text", "reasoning", "image_url", "binary", "tool_call", "tool_result", "finish"})
 _MS = "CASE WHEN {0} < 100000000000 THEN {0} * 1000 ELSE {0} END"
 
@@ -34,15 +38,20 @@ ROWS = Rows(
         FROM sessions WHERE id = :session
         UNION ALL
         SELECT * FROM (
-            SELECT 'message', id, NULL, role, CAST(parts AS TEXT), created_at, is_summary_message
-            FROM messages WHERE session_id = :session ORDER BY created_at, rowid
+            SELECT 'message', one.id, NULL, one.role, CAST(one.parts AS TEXT), one.created_at,
+                (SELECT is_summary_message FROM messages AS m WHERE m.id = one.id)
+            FROM (SELECT 0 AS is_summary_message) AS missing
+            JOIN (SELECT rowid AS nth, * FROM messages WHERE session_id = :session) AS one
+            ORDER BY one.created_at, one.nth
         )
     """,
 )
+"""A column that an older database lacks is found in `missing`, which is outside where it is looked for."""
 
 
 class _Body(Struct):
     text: str | None = None
+    hidden: Any = None
     id: str | None = None
     name: str | None = None
     input: str | None = None
@@ -106,10 +115,14 @@ class CrushReader:
         for part in parts:
             if part.type not in _SILENT:
                 self.unknown[f"part/{part.type[:64]}"] += 1
-        text = "\n".join(part.data.text for part in parts if part.type == "text" and part.data.text)
+        texts = [part.data for part in parts if part.type == "text" and part.data.text]
+        text = "\n".join(each.text or "" for each in texts)
+        its_own = _ITS_OWN.match(text) is not None or any(each.hidden for each in texts)
         speech, at = self._speech, row.created_at
         if row.is_summary:
             yield from speech.aside(speech.entry(Role.CONTEXT, Origin.RECALLED, text, row.id, at))
+        elif row.role == "user" and its_own:
+            yield from speech.aside(speech.entry(Role.CONTEXT, Origin.SYNTHETIC, text, row.id, at))
         elif row.role == "user":
             entry = speech.entry(Role.USER, Origin.HUMAN, text, row.id, at)
             yield from speech.prompted(entry, REMINDER) if text.strip() else ()

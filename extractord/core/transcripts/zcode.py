@@ -17,19 +17,42 @@ from extractord.core.transcripts.speech import Speech
 from extractord.core.transcripts.telling import decoded
 
 _OUTCOMES = {"completed": True, "error": False}
-_SILENT = frozenset({"reasoning", "file", "step-start", "step-finish", "snapshot", "patch", "compaction"})
+_ASKS = frozenset({"tool", "tool_use"})
+_SILENT = _ASKS | {
+    *("text", "reasoning", "thinking", "file", "image", "step-start", "step-finish", "snapshot", "patch"),
+    *("compaction", "agent", "subtask", "retry"),
+}
+_NANOSECONDS = 10**15
+
+_NUMBER = """
+    CASE WHEN typeof({0}) = 'text' AND {0} GLOB '*[^0-9]*' THEN CAST(strftime('%s', {0}) AS INTEGER)
+    ELSE CAST({0} AS INTEGER) END
+"""
+"""A time as a number, in whatever unit it is; written as a number, as its text, or as ISO 8601 has it."""
+_MS = """
+    CASE WHEN {0} < 100000000000 THEN {0} * 1000 WHEN {0} >= 1000000000000000 THEN {0} / 1000000 ELSE {0} END
+"""
 
 ROWS = Rows(
-    touched="""
-        SELECT id, CASE WHEN time_updated < 100000000000 THEN time_updated * 1000 ELSE time_updated END AS at
-        FROM session WHERE at >= :since ORDER BY at
-    """,
+    touched=f"""
+        SELECT id, max({_MS.format("coalesce(own, 0)")}, {_MS.format("coalesce(newest, 0)")}) AS at
+        FROM (
+            SELECT id, {_NUMBER.format("coalesce(time_updated, time_created)")} AS own, (
+                SELECT max({_NUMBER.format("message.time_created")}) FROM message
+                WHERE message.session_id = session.id) AS newest
+            FROM session
+        )
+        WHERE at >= :since ORDER BY at
+    """,  # noqa: S608 - nothing of it is given from outside
     records="""
-        SELECT 'session' AS kind, id, directory, NULL AS time, NULL AS data, NULL AS parts
-        FROM session WHERE id = :session
+        SELECT 'session' AS kind, one.id, one.directory,
+            (SELECT parent_id FROM session AS s WHERE s.id = one.id) AS parent,
+            NULL AS time, NULL AS data, NULL AS parts
+        FROM (SELECT NULL AS parent_id) AS missing
+        JOIN (SELECT id, directory FROM session WHERE id = :session) AS one
         UNION ALL
         SELECT * FROM (
-            SELECT 'message', message.id, NULL, message.time_created, CAST(message.data AS TEXT),
+            SELECT 'message', message.id, NULL, NULL, message.time_created, CAST(message.data AS TEXT),
                 (SELECT json_group_array(json_object('id', id, 'data', data)) FROM (
                     SELECT id, CAST(data AS TEXT) AS data FROM part
                     WHERE message_id = message.id ORDER BY part.rowid))
@@ -37,21 +60,24 @@ ROWS = Rows(
         )
     """,
 )
-"""A session's row, then each message with its parts, in the order in which they were written."""
+"""A session's row, then each message with its parts, in the order in which they were written.
+
+A column that a database lacks is found in `missing`, which is outside where it is looked for.
+"""
 
 
 class _Row(Struct):
     kind: str = ""
     id: str = ""
     directory: str | None = None
+    parent: str | None = None
     time: Any = None
     data: str | None = None
     parts: str | None = None
 
 
 class _PartRow(Struct):
-    id: str = ""
-    data: str = ""
+    data: str | None = None
 
 
 class _Message(Struct):
@@ -69,7 +95,12 @@ class _State(Struct):
 class _Part(Struct):
     type: str = ""
     text: str | None = None
+    content: Any = None
     synthetic: Any = None
+    ignored: Any = None
+    is_error: Any = None
+    tool_use_id: str | None = None
+    output: Any = None
     tool: str | None = None
     name: str | None = None
     callID: str | None = None  # noqa: N815 - the record's own name
@@ -102,6 +133,7 @@ class ZCodeReader:
         match row.kind:
             case "session":
                 self.session, self._speech.cwd = row.id, row.directory
+                self._speech.is_subagent = bool(row.parent)
                 self._speech.begin(row.id)
             case "message":
                 yield from self._message(row)
@@ -116,11 +148,13 @@ class ZCodeReader:
         message = decoded((row.data or "").encode(), _MESSAGE, self.unknown)
         if message is None:
             return
-        parts = [each for each in self._parts(row) if not each.synthetic]
-        text = "\n".join(part.text for part in parts if part.type == "text" and part.text)
-        asked = [part for part in parts if part.type in ("tool", "tool_use")]
+        parts = [each for each in self._parts(row) if not (each.synthetic or each.ignored)]
+        text = "\n".join(filter(None, (_text(part) for part in parts)))
+        asked = [part for part in parts if part.type in _ASKS]
         for part in parts:
-            if part.type != "text" and part not in asked and part.type not in _SILENT:
+            if part.type == "tool_result":
+                yield from self._answered(row, part)
+            elif part.type not in _SILENT:
                 self.unknown[f"part/{part.type[:64]}"] += 1
         match message.role:
             case "user":
@@ -128,17 +162,26 @@ class ZCodeReader:
                 yield from self._speech.prompted(entry, REMINDER) if text.strip() else ()
             case "assistant" if message.summary:
                 yield from self._speech.aside(self._entry(row, Role.CONTEXT, Origin.RECALLED, text))
-            case "assistant":
+            case "assistant" | "model":
                 entry = self._entry(row, Role.ASSISTANT, Origin.SYNTHETIC, text)
                 calls = tuple(self._call(entry.id, nth, part) for nth, part in enumerate(asked))
                 yield from self._speech.answered(entry, calls)
                 yield from self._results(row, calls, asked)
+            case "system":
+                return
             case other:
                 self.unknown[f"message/{other[:64]}"] += 1
 
+    def _answered(self, row: _Row, part: _Part) -> Iterator[Seen]:
+        """A result that stands in a part of its own."""
+        call = part.tool_use_id or part.callID or part.id
+        shown = shown_in(part.content) or shown_in(part.output)
+        if call:
+            yield from self._speech.result(call, shown, ok=not part.is_error, time=_time(row.time))
+
     def _parts(self, row: _Row) -> Iterator[_Part]:
         for each in decoded((row.parts or "[]").encode(), _PARTS, self.unknown) or ():
-            part = decoded(each.data.encode(), _PART, self.unknown)
+            part = decoded((each.data or "").encode(), _PART, self.unknown)
             if part is not None:
                 yield part
 
@@ -158,9 +201,15 @@ class ZCodeReader:
         return self._speech.entry(role, origin, text, row.id, _time(row.time))
 
 
+def _text(part: _Part) -> str | None:
+    """What a part says, under either name."""
+    return (part.text or shown_in(part.content)) if part.type == "text" else None
+
+
 def _time(value: object) -> object:
-    """A number may stand as text."""
-    return int(value) if isinstance(value, str) and re.fullmatch(r"\d{1,18}", value, re.ASCII) else value
+    """A number may stand as text, and count nanoseconds."""
+    number = int(value) if isinstance(value, str) and re.fullmatch(r"\d{1,19}", value, re.ASCII) else value
+    return number // 1_000_000 if isinstance(number, int) and number >= _NANOSECONDS else number
 
 
 def _roots(around: Surroundings) -> tuple[str, ...]:

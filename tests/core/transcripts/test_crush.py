@@ -82,6 +82,22 @@ def test_a_session_with_a_parent_is_a_sub_agents() -> None:
     assert prompts(seen) == []
 
 
+def test_what_it_goes_on_with_by_itself_is_no_prompt() -> None:
+    again = "The previous session was interrupted because it got too long, the initial user request was: `go`"
+    seen = fed(
+        reader(SOURCE, PATH),
+        SESSION,
+        row("m1", "user", ("text", {"text": again})),
+        row("m2", "user", ("text", {"text": "keep watch", "hidden": True})),
+        row("m3", "user", ("text", {"text": "The previous session was fine"})),
+    )
+    assert seen == [
+        entry("m1", Role.CONTEXT, Origin.SYNTHETIC, again),
+        entry("m2", Role.CONTEXT, Origin.SYNTHETIC, "keep watch"),
+        entry("m3", Role.USER, Origin.HUMAN, "The previous session was fine"),
+    ]
+
+
 def test_a_failed_result_says_so_and_elsewhere_the_project_is_not_known() -> None:
     asks = ("tool_call", {"id": "c1", "name": "bash", "input": '{"command":"rm a.md"}'})
     bad = ("tool_result", {"tool_call_id": "c1", "content": "no", "is_error": True})

@@ -70,7 +70,33 @@ def test_prompt_call_result_and_answer(status: str, ok: bool) -> None:
     assert fed(to, *rows) == []
 
 
-@pytest.mark.parametrize("time", ["1796040000", "1796040000000", 1_796_040_000, "2026-11-30T12:00:00Z"])
+def test_a_session_with_a_parent_is_a_sub_agents() -> None:
+    seen = fed(reader(SOURCE), {**SESSION, "parent": "s0"}, row("m1", {"role": "user"}, text("go")))
+    assert seen == [entry("m1", Role.USER, Origin.SUBAGENT, "go")]
+
+
+def test_parts_may_be_shaped_as_blocks() -> None:
+    asks = {"type": "tool_use", "name": "Write", "id": "c1", "input": {"file_path": "../memory/a.md"}}
+    said = {"type": "text", "content": [{"text": "Saving."}]}
+    bad = {"type": "tool_result", "tool_use_id": "c1", "content": "no", "is_error": True}
+    seen = fed(
+        reader(SOURCE),
+        SESSION,
+        row("m1", {"role": "model"}, said, asks),
+        row("m2", {"role": "user"}, bad, text("x", ignored=True)),
+        row("m3", {"role": "system"}, text("You are…")),
+    )
+    failed = ToolCall(id="c1", name="Write", paths=("/home/dev/memory/a.md",), writes=True, ok=False)
+    assert newest(seen) == {
+        "s1/m1": entry("m1", Role.ASSISTANT, Origin.SYNTHETIC, "Saving.", calls=(failed,), revision=1),
+        "s1/c1/result": entry("c1/result", Role.TOOL, Origin.SYNTHETIC, "no"),
+    }
+
+
+@pytest.mark.parametrize(
+    "time",
+    ["1796040000", "1796040000000", "1796040000000000000", 1_796_040_000, "2026-11-30T12:00:00Z"],
+)
 def test_times_come_in_every_unit(time: object) -> None:
     (seen,) = fed(reader(SOURCE), SESSION, row("m1", {"role": "user"}, text("go"), time=time))
     assert isinstance(seen, Entry)
