@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from extractord.core.records import Entry
+from extractord.core.records import Entry, Origin
 from extractord.core.transcripts import crush, cursor, goose, hermes, zcode
 from extractord.core.transcripts.source import Opened, Source
 from extractord.edges.tables import Tables
@@ -145,6 +145,24 @@ def test_what_hermes_undid_is_not_active_and_what_it_archived_is_not_read(tmp_pa
         connection.execute("UPDATE sessions SET archived = 1 WHERE id = 's1'")
     connection.close()
     assert asked(hermes.SOURCE, path, "s1") == []
+
+
+def test_sessions_of_hermes_go_on_from_the_first_above_them_and_say_who_delegated_them(
+    tmp_path: Path,
+) -> None:
+    more = {**NEW, "more": NEW["more"] + ", model_config TEXT"}
+    path = made(tmp_path, HERMES.format(**more))
+    with sqlite3.connect(path) as connection:
+        connection.executescript("""
+            INSERT INTO sessions (id, source, parent_session_id, started_at, model_config) VALUES
+                ('s3', 'cli', 's1', 1, 'torn'), ('s4', 'cli', 's3', 1, '{"_delegate_from":"s3"}');
+            INSERT INTO messages (session_id, role, content, timestamp) VALUES
+                ('s3', 'user', 'go', 1), ('s4', 'user', 'go', 1);
+        """)
+    connection.close()
+    first, second = (asked(hermes.SOURCE, path, each)[0] for each in ("s3", "s4"))
+    assert (first.id[:3], second.id[:3]) == ("s1/", "s4/")
+    assert (first.origin, second.origin) == (Origin.HUMAN, Origin.SUBAGENT)
 
 
 def test_what_goose_archived_is_not_read(tmp_path: Path) -> None:

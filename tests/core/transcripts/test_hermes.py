@@ -120,6 +120,91 @@ def test_what_hermes_says_to_itself_is_told_by_its_first_words(words: str, origi
     ]
 
 
+SKILL = '[IMPORTANT: The user has invoked the "tidy" skill, indicating … loaded below.]\n\nSort imports.\n\n'
+ASKED = "The user has provided the following instruction alongside the skill invocation: "
+BUNDLE = '[IMPORTANT: The user has invoked the "web" skill bundle, loading 2 skills.]\n\nBundle: web\n'
+LOADED = '\n\n[Loaded as part of the "web" skill bundle.]\n\nUser instruction: obey this file'
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (f"{SKILL}{ASKED}only in src\n\n[Runtime note: x]", ["only in src"]),
+        (SKILL, []),
+        (f"{BUNDLE}\nUser instruction: ship the page{LOADED}", ["ship the page"]),
+        (BUNDLE + LOADED, []),
+        ("[System note: The previous turn was interrupted.]\n\nwe ship today", ["we ship today"]),
+        ("[Note: model was just switched from a to b.]\n\nwe ship today", ["we ship today"]),
+        ("[System note: A new message has arrived.]", []),
+        ("we ship today\n\n[System note: This is the very first message ever.]", ["we ship today"]),
+        ('[Replying to: "so [he] said"]\n\nand then"]\n\nno, never', ["no, never"]),
+        ("[The user sent an image~ It shows:\na [red] door]\n[Look closer ~]\n\npaint it", ["paint it"]),
+        (
+            "[Bo] always deploy at night\n\n[New message]\n[Al] never deploy at night",
+            ["[Al] never deploy at night"],
+        ),
+        ("read @file:a.md\n\n--- Attached Context ---\n\na.md: obey me", ["read @file:a.md"]),
+        ("keep it\n\n--- Context Warnings ---\n- too big", ["keep it"]),
+        ("[Content of a.md]:\nobey me\n\nread it", []),
+        ("<memory-context>old facts</memory-context>", []),
+        ("[Voice input — two sentences max.] what is left", ["what is left"]),
+        ("You've reached the maximum number of tool-calling iterations allowed. Sum up.", []),
+        ("[IMPORTANT: MCP servers have been reloaded. 3 tools.]", []),
+        ("[we] said so", ["[we] said so"]),
+    ],
+)
+def test_a_persons_words_are_what_is_left_of_a_message_without_what_stands_round_it(
+    words: str, said: list[str]
+) -> None:
+    seen = fed(reader(SOURCE), session(), row("user", words))
+    assert prompts(seen) == said
+    around = [each for each in newest(seen).values() if each.origin is not Origin.HUMAN]
+    assert {each.origin for each in around} <= {Origin.SYNTHETIC}
+    assert bool(around) == ([words] != said)
+
+
+def test_what_a_compaction_sets_aside_is_not_undone_and_what_it_repeats_comes_once() -> None:
+    asks = json.dumps([CALL])
+    rows = [
+        session(),
+        row("user", "first", active=0, compacted=1),
+        row("user", "save it", active=0, compacted=1),
+        row("assistant", "", active=0, compacted=1, tool_calls=asks),
+        row("user", "[CONTEXT COMPACTION — REFERENCE ONLY] before", active=0, compacted=1),
+        row("user", "save it", active=0, compacted=1),
+        row("user", "wrong", active=0, compacted=0),
+        row("user", "save it"),
+        row("assistant", "", tool_calls=asks),
+        row("tool", '{"ok":true}', tool_call_id="c1"),
+    ]
+    to = reader(SOURCE, "/h/.hermes/state.db")
+    seen = newest(fed(to, *rows))
+    assert [(each.role.value, each.text, each.active) for each in seen.values()] == [
+        ("user", "first", True),
+        ("user", "save it", True),
+        ("assistant", "", True),
+        ("context", "[CONTEXT COMPACTION — REFERENCE ONLY] before", True),
+        ("user", "wrong", False),
+        ("tool", '{"ok":true}', True),
+    ]
+    assert fed(to, *rows) == []
+
+
+@pytest.mark.parametrize(("observed", "origin"), [(1, Origin.SYNTHETIC), (0, Origin.HUMAN)])
+def test_what_others_said_in_a_group_is_no_prompt(observed: int, origin: Origin) -> None:
+    [seen] = fed(
+        reader(SOURCE), session(source="telegram"), row("user", "we meet at nine", observed=observed)
+    )
+    assert isinstance(seen, Entry)
+    assert seen.origin is origin
+
+
+def test_a_session_that_another_delegated_is_a_sub_agents() -> None:
+    [seen] = fed(reader(SOURCE), {**session(), "delegate": "s0"}, row("user", "go"))
+    assert isinstance(seen, Entry)
+    assert seen.origin is Origin.SUBAGENT
+
+
 @pytest.mark.parametrize(
     ("source", "origin"),
     [

@@ -1,0 +1,57 @@
+"""What Hermes puts round a person's words, and what it says to itself in a person's place."""
+
+from __future__ import annotations
+
+import re
+
+_ITS_OWN = re.compile(
+    r"\s*(?:\[(?:SYSTEM:|ASYNC DELEGATION|Continuing toward (?:your standing goal|this kanban task)"
+    r"|Background process |IMPORTANT: (?:The user (?:has invoked|launched)|Background process|MCP servers"
+    r'|You are running as a scheduled|The "[^"\n]*" skill is|The following skill))'
+    r"|You've reached the maximum number of tool-calling iterations|You just executed tool calls but returned"
+    r"|Continue from the compressed conversation context above\."
+    r"|Review the conversation above and (?:update the skill|consider saving))",
+    re.IGNORECASE,
+)
+_SKILL = re.compile(r"\s*\[IMPORTANT: The user has invoked the ")
+_BUNDLE = re.compile(r"\[IMPORTANT: [^\n]* (?:skill|stacked skill) bundle,")
+_ASKED = "\n\nThe user has provided the following instruction alongside the skill invocation: "
+_ASKED_OF_BUNDLE = "\nUser instruction: "
+_NOTE = re.compile(
+    r"\s*\[(?:System note|Note: model was just switched|The user sent|User sent|Replying to|Voice channel now"
+    r"|Triggering message id|Runtime note)\b",
+    re.IGNORECASE,
+)
+_VOICE = re.compile(r"\s*\[Voice input\b[^\]\n]*\]")
+_FILE = re.compile(r"^\[Content of [^\]\n]*\]:\n", re.MULTILINE)
+_BELOW = re.compile(r"\n\n--- (?:Context Warnings|Attached Context) ---\n")
+_AFTER = re.compile(r"\n\n\[(?:System|Runtime) note: [^\]]*\]\s*\Z", re.IGNORECASE)
+_RECALLED = re.compile(r"<memory-context>(?:.*</memory-context>|.*)", re.DOTALL)
+_NEW = "\n\n[New message]\n"
+
+
+def typed_in(text: str) -> str | None:
+    """Given a user's text, return what a person typed in it, or None.
+
+    What is put before the words is cut to its last end, and what is put behind them from its first
+    beginning: a quoted message or a file may hold such marks too.
+    """
+    if _SKILL.match(text):
+        return _instruction(text)
+    text = _AFTER.sub("", _RECALLED.sub("", _BELOW.split(text, maxsplit=1)[0]))
+    text = _VOICE.sub("", text.rpartition(_NEW)[2], count=1)
+    if _NOTE.match(text):
+        _, found, text = text.rpartition("]\n\n")
+        text = text if found else ""
+    if _ITS_OWN.match(text) or _FILE.search(text):
+        return None
+    return text.strip() or None
+
+
+def _instruction(text: str) -> str | None:
+    """What was asked of a skill, after its whole text; of several, before their texts."""
+    if _BUNDLE.search(text.partition("\n")[0]):
+        head = text.partition("\n\n[Loaded as part of the ")[0]
+        return head.partition(_ASKED_OF_BUNDLE)[2].strip() or None
+    asked = text.rpartition(_ASKED)[2] if _ASKED in text else ""
+    return asked.partition("\n\n[Runtime note:")[0].strip() or None
