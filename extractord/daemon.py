@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection
+from contextlib import nullcontext
 
 from extractord.config import Settings
 from extractord.core.events import RunFinished
 from extractord.core.ports import RunRow
 from extractord.dispatch import Dispatch
 from extractord.edges.signals import Signals, drained, first_of, signalled
-from extractord.fleet.serving import played
+from extractord.fleet import Played
 from extractord.following import Outside, reread
 from extractord.heartbeat import Heartbeat
 from extractord.heeding import Heeding
@@ -20,13 +20,13 @@ from extractord.intercom.obeying import Obeying
 from extractord.rounds import Round
 
 
-async def serve(settings: Settings, outside: Outside, roles: Collection[str] = ()) -> None:
+async def serve(settings: Settings, outside: Outside, played: Played | None = None) -> None:
     """Given the settings, serve until SIGTERM or SIGINT. Raise AlreadyRunning and whatever opening raises."""
     with signalled() as signals:
         async with (
             opened(settings, serving=True, warn=outside.say) as alone,
             intercom(alone, outside.say) as bus,
-            played(alone, roles, bus.say) as house,
+            played(alone, bus.say) if played else nullcontext(alone) as house,
         ):
             daemon = Daemon(house, outside, bus, signals)
             await daemon.startup()

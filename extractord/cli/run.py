@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import Coroutine, Sequence
+from functools import partial
 from typing import Annotated, Literal
 
 from cyclopts import Parameter
@@ -15,7 +16,6 @@ from extractord.core.logline import jsonline, logline
 from extractord.daemon import serve
 from extractord.edges.notify import Notify
 from extractord.errors import UsageError
-from extractord.fleet.serving import partitions_in, serve_extractor, serve_mirror
 from extractord.following import Outside
 from extractord.house import now
 
@@ -50,15 +50,19 @@ def _of(
     """What the roles ask for. Raise UsageError where they do not go together."""
     if bool(partitions) != ("extractor" in role):
         raise UsageError("--partitions goes with --role extractor: say whose windows it takes, like 0-7")
-    match frozenset(role) or None:
-        case None:
-            return serve(settings, outside)
-        case roles if roles == {"extractor"}:
-            return serve_extractor(settings, outside, partitions_in(partitions, settings.fleet.partitions))
-        case roles if roles == {"mirror"}:
-            return serve_mirror(settings, outside)
-        case roles if "extractor" not in roles:
-            return serve(settings, outside, roles)
+    roles = sorted(set(role))
+    if not roles:
+        return serve(settings, outside)
+    from extractord.fleet import serving  # noqa: PLC0415 - what speaks to a broker costs 4 MB
+
+    match roles:
+        case ["extractor"]:
+            taken = serving.partitions_in(partitions, settings.fleet.partitions)
+            return serving.serve_extractor(settings, outside, taken)
+        case ["mirror"]:
+            return serving.serve_mirror(settings, outside)
+        case ["forwarder"] | ["forwarder", "mirror"]:
+            return serve(settings, outside, partial(serving.played, roles))
         case _:
             raise UsageError("an extractor has a machine, or at least a state, of its own")
 

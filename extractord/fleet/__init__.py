@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import getpass
 import platform
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 
 from extractord.config import Settings
 from extractord.config.broker import broker_of
@@ -11,7 +13,11 @@ from extractord.core.broker import Broker
 from extractord.core.fleet import is_person
 from extractord.core.said import segment
 from extractord.errors import ConfigError
+from extractord.house import House
+from extractord.intercom import Say
 
+Played = Callable[[House, Say], AbstractAsyncContextManager[House]]
+"""Given the open house and whom to tell, yields the house as a workstation's roles have it."""
 WEEK_S = 7 * 86_400
 FOR_EVER_S = 0xFFFFFFFF
 

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from extractord.config import Settings
-from extractord.core.events import Event, Heeded
+from extractord.core.events import Heeded
 from extractord.core.heard import Heard
 from extractord.edges.signals import Signals, drained, first_of, signalled
 from extractord.edges.state import State
@@ -24,10 +24,9 @@ from extractord.fleet.mirroring import Mirroring
 from extractord.fleet.persons import check_persons
 from extractord.following import Outside, only_read
 from extractord.house import House, opened
-from extractord.intercom import intercom
+from extractord.intercom import Say, intercom
 from extractord.storeroom import another_store, confined, storeroom
 
-Say = Callable[[Event | str], None]
 Part = Coroutine[object, object, None]
 _BEAT_S = 1.0
 
@@ -91,8 +90,8 @@ async def serve_mirror(settings: Settings, outside: Outside) -> None:
 
 
 @asynccontextmanager
-async def played(house: House, roles: Collection[str], say: Say) -> AsyncIterator[House]:
-    """Given the open house and a workstation's roles, yield the house that plays them."""
+async def played(roles: Collection[str], house: House, say: Say) -> AsyncIterator[House]:
+    """Given a workstation's roles and the open house, yield the house that plays them."""
     async with AsyncExitStack() as stack:
         if "mirror" in roles:
             await stack.enter_async_context(mirroring(house.state, house.writer, house.settings, say))

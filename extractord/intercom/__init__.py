@@ -2,167 +2,48 @@
 
 from __future__ import annotations
 
-import asyncio
-import platform
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 
-from msgspec.structs import replace
-
-from extractord import __version__
 from extractord.config.broker import broker_of
-from extractord.core.broker import Broker, Calling, Will
 from extractord.core.events import Event, Heeded
-from extractord.core.heard import Heard, Unusable
-from extractord.core.said import (
-    LAST_WILL,
-    Standing,
-    Status,
-    encoded,
-    heard_topics,
-    said_topic,
-    segment,
-    status_topic,
-)
-from extractord.edges.bus import Line, first_to_end, keep
+from extractord.core.heard import Heard
+from extractord.core.said import Standing
 from extractord.house import House
-from extractord.intercom.sieve import Sieve
 
 Say = Callable[[Event | str], None]
 Obey = Callable[[Heard], Awaitable[Heeded]]
-_AT_ONCE = 50
-_ASKED = 30
-"""So many requests wait at most for the one that is being done."""
-_FAREWELL_S = 5.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Intercom:
+    """Who is told of what happens, and who asks for something."""
+
+    say: Say
+    """Told of every event and sentence; the broker, where there is one, of the events."""
+    stand: Callable[[Standing], None]
+    """Told what the daemon is from now on."""
+    obey: Callable[[Obey], None]
+    """Given what does that which is heard, from now on."""
 
 
 @asynccontextmanager
 async def intercom(house: House, say: Say) -> AsyncIterator[Intercom]:
     """Given the open house and whom to tell, yield what tells the broker too, where [mqtt] wants it.
 
-    At the end what waits is said, and good-bye; for at most 5 s. Raise ConfigError where [mqtt]
-    cannot be used.
+    At the end what waits is said, and good-bye. Raise ConfigError where [mqtt] cannot be used.
     """
-    broker = broker_of(house.settings.mqtt)
-    if not house.settings.mqtt.say:
-        broker = None
-    made = Intercom(house, say, is_on=broker is not None)
-    if broker is None:
-        yield made
+    mqtt = house.settings.mqtt
+    broker = broker_of(mqtt)
+    if broker is None or not mqtt.say:
+        yield Intercom(say=say, stand=_ignore, obey=_ignore)
         return
-    living = asyncio.create_task(made.live(broker))
-    try:
-        yield made
-    finally:
-        made.leave()
-        if made.is_on_line:
-            await asyncio.wait({living}, timeout=_FAREWELL_S)
-        living.cancel()
-        await asyncio.gather(living, return_exceptions=True)
+    from extractord.intercom.speaking import speaking  # noqa: PLC0415 - 4 MB for who has a broker
+
+    async with speaking(house, say, broker) as line:
+        yield Intercom(say=line.say, stand=line.stand, obey=line.obey)
 
 
-class Intercom:
-    """Tells every event to whoever was to be told, and to the broker where there is one."""
-
-    def __init__(self, house: House, say: Say, *, is_on: bool) -> None:
-        """`say` is told of events and sentences first, whatever becomes of the broker."""
-        self._house = house
-        self._say = say
-        self._is_on = is_on
-        self._name = segment(house.settings.mqtt.name or platform.node())
-        self._status = Status(state="online", at=house.clock(), version=__version__)
-        self._news = asyncio.Event()
-        self._obey: Obey | None = None
-        self._sieve = Sieve(house.clock, self.say)
-        self._troubles: set[str] = set()
-        self.is_on_line = False
-
-    def say(self, event: Event | str) -> None:
-        """Tell of an event; sentences for a person stay here."""
-        self._say(event)
-        if not self._is_on or isinstance(event, str):
-            return
-        bound = self._house.settings.mqtt.outbox
-        self._house.ledger.outbox.put(
-            said_topic(self._name, event), encoded(event), self._house.clock(), bound
-        )
-        self._news.set()
-
-    def stand(self, state: Standing) -> None:
-        """The status is this from now on."""
-        self._status = Status(state=state, at=self._house.clock(), version=__version__)
-        self._news.set()
-
-    def obey(self, obey: Obey) -> None:
-        """From now on `obey` does what is heard."""
-        self._obey = obey
-
-    def leave(self) -> None:
-        """Say what waits, and good-bye: `live` returns then."""
-        self._obey = None
-        self.stand("offline")
-
-    async def live(self, broker: Broker) -> None:
-        """Keep a line to the broker until `leave`."""
-        calling = Calling(
-            client=f"extractord-{self._house.state.identity.id[:16]}",
-            will=Will(topic=status_topic(self._name), payload=encoded(LAST_WILL)),
-        )
-        await keep(broker, calling, self._live, self._lost)
-
-    async def _live(self, line: Line) -> None:
-        self.is_on_line = True
-        parts = [self._speak(line)]
-        if self._house.settings.mqtt.hear:
-            await line.subscribe([heard_topics(self._name)])
-            asked: asyncio.Queue[Heard] = asyncio.Queue(_ASKED)
-            parts += [self._hear(line, asked), self._do(asked)]
-        await first_to_end(*parts)
-
-    async def _speak(self, line: Line) -> None:
-        """Events in order, the status whenever it changes; the last word is `offline`."""
-        said: Status | None = None
-        outbox = self._house.ledger.outbox
-        while True:
-            self._news.clear()
-            status, waiting = self._status, outbox.oldest(_AT_ONCE)
-            is_last = status.state == "offline"
-            if status != said and not (is_last and waiting):
-                counted = replace(status, waiting=outbox.waiting(), dropped=outbox.dropped())
-                await line.publish(status_topic(self._name), encoded(counted), retain=True)
-                if said is None:
-                    self._say("the broker is there")
-                    self._troubles.clear()
-                said = status
-            if waiting:
-                answers = [line.publish(each.topic, each.payload) for each in waiting]
-                results = await asyncio.gather(*answers, return_exceptions=True)
-                outbox.said(each.id for each, result in zip(waiting, results, strict=True) if result is None)
-                for result in results:
-                    if result is not None:
-                        raise result
-            elif is_last:
-                return
-            else:
-                await self._news.wait()
-
-    async def _hear(self, line: Line, asked: asyncio.Queue[Heard]) -> None:
-        """Let nothing pile up that a stranger sends, however long it takes to do what was asked before."""
-        async for came in line.came():
-            line.ack(came)
-            heard = self._sieve.sifted(came, is_full=asked.full())
-            if not isinstance(heard, Unusable):
-                asked.put_nowait(heard)
-
-    async def _do(self, asked: asyncio.Queue[Heard]) -> None:
-        """What was asked, one after the other."""
-        while True:
-            heard = await asked.get()
-            if self._obey is not None:
-                self.say(await self._obey(heard))
-
-    def _lost(self, why: str) -> None:
-        self.is_on_line = False
-        if why not in self._troubles:
-            self._say(f"{why}; it is called again, and what is to be said waits")
-        self._troubles.add(why)
+def _ignore(_: object) -> None:
+    """Without a broker nobody is told, and nobody asks."""

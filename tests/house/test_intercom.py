@@ -16,7 +16,7 @@ from extractord.core.said import segment
 from extractord.edges.bus import Line
 from extractord.edges.ledger import Ledger
 from extractord.house import House
-from extractord.intercom import Intercom
+from extractord.intercom.speaking import Speaking
 
 NOW = datetime(2026, 11, 30, 12, tzinfo=UTC)
 MANY, MOST = 5000, 30
@@ -62,10 +62,10 @@ async def test_a_flood_is_let_go_while_one_request_takes_long() -> None:
     with Ledger.in_memory() as ledger:
         settings = Settings(mqtt=Mqtt(url="mqtt://127.0.0.1", name="here", hear=True))
         house = SimpleNamespace(settings=settings, ledger=ledger, clock=lambda: NOW)
-        intercom = Intercom(cast("House", house), said.append, is_on=True)
-        intercom.obey(obey)
+        speaking = Speaking(cast("House", house), said.append)
+        speaking.obey(obey)
         line = Flooded()
-        living = asyncio.create_task(intercom._live(cast("Line", line)))
+        living = asyncio.create_task(speaking._live(cast("Line", line)))
         async with asyncio.timeout(20):
             await line.is_over.wait()
             assert done == []

@@ -45,6 +45,8 @@ STEPS: tuple[Step, ...] = (
 
 NAME = "ledger.db"
 _OWN = 0o600
+_CACHED_KIB = 512
+"""So much of the file a connection keeps to itself, not 2 MiB: the system has it anyway."""
 
 
 def open_file(path: Path, steps: Sequence[Step] = STEPS) -> sqlite3.Connection:
@@ -61,6 +63,7 @@ def open_file(path: Path, steps: Sequence[Step] = STEPS) -> sqlite3.Connection:
         try:
             connection.execute("PRAGMA synchronous = FULL")
             connection.execute("PRAGMA foreign_keys = ON")
+            connection.execute(f"PRAGMA cache_size = -{_CACHED_KIB}")
             connection.execute("PRAGMA secure_delete = ON")
             if _version(connection, path, steps) < len(steps):
                 _bring_up(connection, path, steps)
