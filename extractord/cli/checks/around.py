@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from extractord.cli.checks.finding import Finding, Patient, fail, ok, warn
-from extractord.cli.install import TARGETS, ground_of, target_of
 from extractord.cli.planning import put_in
 from extractord.cli.supervision import UNITS
+from extractord.cli.targets import TARGETS, ground_of, target_of
 from extractord.config.broker import broker_of
 from extractord.core.broker import Broker, Calling
 from extractord.core.connecting.launchd import LABEL

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 
 class Row(Struct, frozen=True, kw_only=True):
@@ -67,14 +68,5 @@ def at_most(
     row: str, name: str, value: float, target: float, unit: str, against: str, detail: str = ""
 ) -> Row:
     """Given a figure that ought not to be higher than its target, return its row."""
-    return Row(
-        row=row,
-        name=name,
-        value=value,
-        unit=unit,
-        against=against,
-        bound="≤",
-        target=target,
-        met=value <= target,
-        detail=detail,
-    )
+    least = at_least(row, name, value, target, unit, against, detail)
+    return replace(least, bound="≤", met=value <= target)

@@ -2,37 +2,30 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 
 from msgspec import structs
 
 from extractord.batch import drained, plan
+from extractord.cli.quality.beforehand import put_beforehand, root_of
 from extractord.cli.quality.neutral import AGENT, SESSION, SOURCE, transcript
 from extractord.cli.quality.results import Result, Wrote, digest
 from extractord.cli.quality.voices import Counted, Voice
 from extractord.config import platform_surroundings
 from extractord.core.budget import Limits
-from extractord.core.cases import Before, Case, Scope
-from extractord.core.digesting import digest as sha256_of
-from extractord.core.memory import stamp
+from extractord.core.cases import Case, Scope
 from extractord.core.ports import RunRow
-from extractord.core.records import Entry, Evidence, Origin, Outcome, Project, Role, Shown, Stamp
+from extractord.core.records import Outcome, Project
 from extractord.core.scoring import Left, score
-from extractord.core.survey import USER_ROOT
-from extractord.core.versions import Current, Proof
 from extractord.edges.store import Store, Writer
-from extractord.edges.store.placing import Placement
-from extractord.edges.store.tombstones import prove
 from extractord.errors import ExtractordError
 from extractord.house import House
-from extractord.policy.requests import Trust
 from extractord.readingroom import reading_room
 from extractord.spending import Spending
 from extractord.storeroom import Storeroom, another_store, storeroom
@@ -44,7 +37,6 @@ UNLIMITED = Limits(
     day_tokens="unlimited",
     day_dollars="unlimited",
 )
-_EARLIER = timedelta(days=7)
 _SHOWN_REFUSALS = 20
 _HOMES = "/home/person/projects"
 _UNFINISHED = (Outcome.FAILED, Outcome.DEFERRED, Outcome.ABORTED, Outcome.CONFLICT, Outcome.PARKED)
@@ -81,7 +73,7 @@ class Stage:
                 raise planned.problems[0]
             projects = [window.project for window in planned.windows if case.transcript]
             project = projects[0] if projects else house.room.resolve(AGENT, SESSION, cwd)
-            before = _put(opened, case, project)
+            before = put_beforehand(opened, case, project)
             rows = [row async for row in drained(house, planned.windows, None)]
             after, indexes = _left(opened.store, project)
             refused = tuple(_refused(house, rows))[:_SHOWN_REFUSALS]
@@ -151,62 +143,13 @@ def _written(case: Case, cwd: str, folder: Path) -> Path:
     return path
 
 
-def _put(opened: Storeroom, case: Case, project: Project) -> list[Left]:
-    """Commit the memories that are there before, make the tombstones; return those memories."""
-    store, earlier = opened.store, case.now - _EARLIER
-    placements, before = [], []
-    for one in case.memories_before:
-        text = _text(one)
-        trust = Trust[one.trust.upper()]
-        marks = Stamp(
-            recorded_at=earlier, observed_at=earlier, trust=trust, source=f"{AGENT} before", run="before"
-        )
-        raw = stamp(text, marks).encode()
-        current = Current(sha256=sha256_of(raw), trust=trust)
-        placements.append(Placement(_root(one.scope, project), one.file, None, raw, current))
-        before.append(Left(scope=one.scope, path=one.file, text=text))
-    if placements:
-        store.place(placements, "before", "restore")
-    stones = []
-    for gone in case.forgotten_before:
-        text = _memory(gone.name or "forgotten", gone.description, "project", gone.description)
-        for proof in _proofs(case, gone.evidence_entry, opened.state.identity.key):
-            stones += store.burying.for_text(
-                _root("project", project), f"{gone.name or 'forgotten'}.md", text, [proof], "forgotten",
-                proof.said_at or case.now,
-            )  # fmt: skip
-    opened.ledger.versions.bury(stones)
-    store.burying.register(stones)
-    return before
-
-
-def _proofs(case: Case, evidence: str, key: bytes) -> tuple[Proof, ...]:
-    """The entries that a forgotten memory rested on: one by its id or words, or all of the person's."""
-    entries = [each for each in case.entries if each.id == evidence]
-    if not entries and not evidence:
-        entries = [each for each in case.entries if each.role is Role.USER]
-    spoken = [(each.text, each.time) for each in entries] or [(evidence, None)]
-    shown = [
-        Shown(
-            label=f"e{number}",
-            entry=Entry(
-                id=f"e{number}", agent=AGENT, session=SESSION, role=Role.USER, origin=Origin.HUMAN,
-                text=text, time=said_at,
-            ),
-            text=text,
-        )
-        for number, (text, said_at) in enumerate(spoken)
-    ]  # fmt: skip
-    return prove(key, [Evidence(entry=each.label, quote="") for each in shown], shown)
-
-
 def _left(store: Store, project: Project) -> tuple[list[Left], dict[Scope, str]]:
     """What stands in the two roots in the end, and their indexes."""
     after: list[Left] = []
     indexes: dict[Scope, str] = {}
     scopes: tuple[Scope, ...] = ("user", "project") if project.is_project else ("user",)
     for scope in scopes:
-        root = _root(scope, project)
+        root = root_of(scope, project)
         for row in store.survey(root):
             if not row.withheld:
                 text = store.roots.text(root, row.path) or ""
@@ -247,17 +190,3 @@ def _refused(house: House, rows: Sequence[RunRow]) -> Iterator[str]:
         for row in house.ledger.audit.about(run.run):
             if row.kind == "refused":
                 yield " ".join(str(row.detail.get(key, "")) for key in ("verdict", "rule", "path"))
-
-
-def _root(scope: Scope, project: Project) -> str:
-    return USER_ROOT if scope == "user" else f"projects/{project.slug}"
-
-
-def _text(one: Before) -> str:
-    return _memory(one.name, one.description, one.type, one.body)
-
-
-def _memory(name: str, description: str, type_: str, body: str) -> str:
-    said = [json.dumps(words, ensure_ascii=False) for words in (name, description)]
-    head = f"---\nname: {said[0]}\ndescription: {said[1]}\nmetadata:\n  type: {type_}\n---\n"
-    return f"{head}{body.strip()}\n"

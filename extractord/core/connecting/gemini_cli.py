@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 from extractord.core.connecting.settled import settled
-from extractord.core.connecting.target import Ground
 from extractord.core.transcripts.gemini_cli import AGENT, home_of
 
 _PATIENCE_MS = 10_000
 
 
-def _settings(ground: Ground) -> str:
-    return f"{home_of(ground.around)}/settings.json"
-
-
 TARGET = settled(
     AGENT,
     "Gemini CLI",
-    settings=_settings,
-    servers=_settings,
+    settings=lambda ground: f"{home_of(ground.around)}/settings.json",
     handler={"name": "extractord", "timeout": _PATIENCE_MS},
     switch=(("hooksConfig", "enabled"), False),
     own_memory=(

@@ -7,21 +7,15 @@ answers the first.
 from __future__ import annotations
 
 from extractord.core.connecting.settled import settled
-from extractord.core.connecting.target import Ground
 from extractord.core.transcripts.qwen_code import AGENT, home_of
 
 _PATIENCE_MS = 10_000
 
 
-def _settings(ground: Ground) -> str:
-    return f"{home_of(ground.around)}/settings.json"
-
-
 TARGET = settled(
     AGENT,
     "Qwen Code",
-    settings=_settings,
-    servers=_settings,
+    settings=lambda ground: f"{home_of(ground.around)}/settings.json",
     handler={"name": "extractord", "timeout": _PATIENCE_MS},
     event="UserPromptSubmit",
     switch=(("disableAllHooks",), True),

@@ -17,18 +17,19 @@ def settled(
     title: str,
     *,
     settings: Callable[[Ground], str],
-    servers: Callable[[Ground], str],
     handler: Mapping[str, Any],
     switch: tuple[Place, bool],
     own_memory: str,
+    servers: Callable[[Ground], str] | None = None,
     event: str = SESSION_START,
 ) -> Target:
     """Return the target of such an agent.
 
-    `settings` and `servers` say which files hold hooks and servers; `handler` what stands
-    in the hook besides the command; `switch` where all hooks are turned off, and by what; `event`
-    when the hook is asked.
+    `settings` says which file holds the hooks, `servers` which the servers, where that is another;
+    `handler` what stands in the hook besides the command; `switch` where all hooks are turned off,
+    and by what; `event` when the hook is asked.
     """
+    serving = servers or settings
 
     def additions(ground: Ground) -> tuple[Addition, ...]:
         command = {"command": hook_command(ground, agent)}
@@ -36,7 +37,7 @@ def settled(
         if not ground.mcp:
             return (ours,)
         program, *words = ground.command
-        return ours, server(servers(ground), "mcpServers", {"command": program, "args": [*words, "mcp"]})
+        return ours, server(serving(ground), "mcpServers", {"command": program, "args": [*words, "mcp"]})
 
     def notes(ground: Ground) -> tuple[str, ...]:
         where, off = switch
