@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from extractord.core.records import Entry, Origin
-from extractord.core.transcripts import crush, cursor, goose, hermes, zcode
+from extractord.core.transcripts import crush, cursor, goose, hermes, openclaw, zcode
 from extractord.core.transcripts.source import Opened, Source
 from extractord.edges.tables import Tables
 
@@ -58,6 +58,17 @@ INSERT INTO messages (session_id, role, content_json, created_timestamp) VALUES
     ('s1', 'user', '[{{"type":"text","text":"one\ntwo"}}]', 1796040000),
     ('s1', 'assistant', '[{{"type":"text","text":"ok"}}]', 1796040001);
 """
+OPENCLAW = """
+CREATE TABLE session_windows (session_id TEXT PRIMARY KEY, session_key TEXT, spawned_by TEXT,
+    updated_at INTEGER, transcript_updated_at INTEGER);
+CREATE TABLE transcript_events (session_id TEXT, seq INTEGER, event_json TEXT, PRIMARY KEY (session_id, seq));
+INSERT INTO session_windows VALUES ('s1', 'agent:main:main', NULL, 1796040000000, 1796040001000),
+    ('s2', 'agent:main:x', NULL, 1796040002000, NULL);
+INSERT INTO transcript_events VALUES
+    ('s1', 2, '{"type":"message","id":"m2","parentId":"m1","message":{"role":"assistant","content":"ok"}}'),
+    ('s1', 1, '{"type":"message","id":"m1","message":{"role":"user","content":"one\\ntwo"}}'),
+    ('s1', 0, '{"type":"session","id":"s1","cwd":"/w"}');
+"""
 GOOSE_NOW = {
     "more": ", session_type TEXT NOT NULL DEFAULT 'user', archived_at TIMESTAMP",
     "of_messages": ", metadata_json TEXT, message_id TEXT",
@@ -79,6 +90,10 @@ NEW = {
 }
 
 
+NAMES = {"openclaw": "/h/.openclaw/agents/main/agent/openclaw-agent.sqlite"}
+"""What tells by its name how it is read."""
+
+
 def made(folder: Path, script: str) -> Path:
     path = folder / "agent.db"
     with sqlite3.connect(path) as connection:
@@ -89,7 +104,7 @@ def made(folder: Path, script: str) -> Path:
 
 def asked(source: Source, path: Path, session: str) -> list[Entry]:
     assert source.rows is not None
-    reader = source.reader(Opened(str(path)))
+    reader = source.reader(Opened(NAMES.get(source.agent, str(path))))
     records = Tables(str(path), source.rows, str(path.parent / "copies")).records(session)
     return [seen for record in records for seen in reader.feed(record) if isinstance(seen, Entry)]
 
@@ -103,6 +118,7 @@ def asked(source: Source, path: Path, session: str) -> list[Entry]:
         (crush.SOURCE, CRUSH_OF_OLD, (1_796_040_001_000, 1_796_040_002_000)),
         (goose.SOURCE, GOOSE.format(**GOOSE_NOW), (1_796_040_001_000, 1_796_040_002_000)),
         (goose.SOURCE, GOOSE.format(more="", of_messages=""), (1_796_040_001_000, 1_796_040_002_000)),
+        (openclaw.SOURCE, OPENCLAW, (1_796_040_001_000, 1_796_040_002_000)),
         (hermes.SOURCE, HERMES.format(**NEW), (1_796_040_001_500, 1_796_040_002_500)),
         (hermes.SOURCE, HERMES.format(more="", active=""), (1_796_040_001_500, 1_796_040_002_500)),
     ],
@@ -113,6 +129,7 @@ def asked(source: Source, path: Path, session: str) -> list[Entry]:
         "crush of old",
         "goose",
         "goose of old",
+        "openclaw",
         "hermes",
         "hermes of old",
     ],

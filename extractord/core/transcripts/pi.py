@@ -56,14 +56,14 @@ class Dialect:
     agent: str
     call: Callable[[str, str, object, str | None], ToolCall]
     """From id, name, arguments and cwd."""
-    prompt: Callable[[Entry], Iterator[Entry]]
-    """A user's message as recorded to what a person said, and what was put round it."""
+    prompt: Callable[[Entry, Message], Iterator[Entry]]
+    """A user's message, as an entry and as recorded, to what a person said and what was put round it."""
 
 
 PI = Dialect(
     agent="pi",
     call=lambda ident, name, arguments, cwd: tool_call(ident, name, arguments, cwd, _TOOLS),
-    prompt=lambda entry: pieces(entry, _WRAPPERS),
+    prompt=lambda entry, _message: pieces(entry, _WRAPPERS),
 )
 
 
@@ -129,7 +129,7 @@ class PiReader:
         match message.role:
             case "user":
                 entry = self._entry(line, Role.USER, Origin.HUMAN, text)
-                yield from self._prompt(line, tuple(self._dialect.prompt(entry)))
+                yield from self._prompt(line, tuple(self._dialect.prompt(entry, message)))
             case "assistant":
                 entry = self._entry(line, Role.ASSISTANT, Origin.SYNTHETIC, text)
                 calls = tuple(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from extractord.core.transcripts.decoding import decoder
 
@@ -32,6 +32,8 @@ class Message(Struct):
     output: str | None = None
     summary: str | None = None
     timestamp: Any = None
+    provenance: Any = None
+    openclaw: Any = field(name="__openclaw", default=None)
 
 
 class Record(Struct):

@@ -1,0 +1,54 @@
+"""What OpenClaw puts round a person's words, and what it says to itself in a person's place."""
+
+from __future__ import annotations
+
+import re
+
+_MESSENGERS = (
+    "Telegram|WhatsApp|Discord|Slack|Signal|iMessage|BlueBubbles|Matrix|Teams|MSTeams|Feishu|WebChat"
+)
+_BEFORE = re.compile(
+    rf"""\s*(?:
+        \[(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)\ \d{{4}}-\d\d-\d\d|(?:{_MESSENGERS})\b)[^\]\n]*\]\ ?
+        |System(?:\ \(untrusted\))?:(?:\ \[[^\n]*)?(?:\n|\Z)(?:System(?:\ \(untrusted\))?:[^\n]*(?:\n|\Z))*
+        |[A-Z][a-z ]+\ \(untrusted(?:\ metadata|,\ for\ context)?\):\n```json\n.*?\n```(?=\s|\Z)
+        |\[media\ attached[^\n]*\](?:\n|\Z)
+        |To\ send\ an\ image\ back,[^\n]*(?:\n|\Z)
+        |(?:Note:\ )?The\ previous\ agent\ run\ was\ aborted\ by\ the\ user\.[^\n]*(?:\n|\Z)
+    )""",
+    re.VERBOSE | re.DOTALL,
+)
+"""A time, the messenger's name with who and when, events, what is known of a message, what came with it."""
+_CONTEXT = re.compile(
+    r"^<<<BEGIN_OPENCLAW_INTERNAL_CONTEXT>>>(?:.*^<<<END_OPENCLAW_INTERNAL_CONTEXT>>>[^\n]*|.*)",
+    re.DOTALL | re.MULTILINE,
+)
+_AFTER = re.compile(
+    r"(?:^Untrusted context \(metadata|^<<<(?:BEGIN_)?EXTERNAL_UNTRUSTED_CONTENT|^\[Replying to [^\n]*\]\n).*"
+    r"|^\[message_id: [^\]\n]*\]\s*\Z",
+    re.DOTALL | re.MULTILINE,
+)
+_CURRENT = "[Current message - respond to this]\n"
+_QUEUED = re.compile(r"\s*\[Queued messages while agent was busy\]")
+_EACH = re.compile(r"^---\nQueued #\d+[^\n]*\n", re.MULTILINE)
+_ITS_OWN = re.compile(
+    r"\s*(?:Read HEARTBEAT\.md|HEARTBEAT(?:\.md|_|\s*\Z)|Pre-compaction memory flush"
+    r"|A new session was started via /\w+|OpenClaw runtime (?:context|event)|Agent-to-agent "
+    r"|An async command (?:you|the user|did|completion)|SECURITY NOTICE: The following content"
+    r"|\[(?:cron:|hook:|Subagent |System\]|Inter-session message\]|Internal task completion event\]|OpenClaw "
+    r"|Post-compaction context refresh\]|Startup context loaded|Generated media delivery retry\]"
+    r"|Queued announce messages|Forwarded from |Chat messages since your|Thread (?:history|starter)))"
+)
+
+
+def typed_in(text: str) -> str | None:
+    """Given a user's text, return what a person typed in it, or None."""
+    if _QUEUED.match(text):
+        _, *queued = _EACH.split(text)
+        return "\n\n".join(filter(None, map(typed_in, queued))) or None
+    text = _CONTEXT.sub("", text)
+    text = text.rpartition(_CURRENT)[2]
+    while match := _BEFORE.match(text):
+        text = text[match.end() :]
+    text = _AFTER.sub("", text).strip()
+    return None if not text or _ITS_OWN.match(text) else text
