@@ -74,8 +74,13 @@ def read(source: Source, path: Path) -> int:
 def read_into(ledger: Ledger, source: Source, path: Path) -> int:
     """The same with a ledger that nothing was read into."""
     reading = reading_over(ledger, str(path.parent))
-    come = asyncio.run(reading.touched(source, str(path), datetime.now(UTC)))
-    return sum(len(each.exchanges) for each in come if isinstance(each, Window))
+
+    async def found() -> int:
+        # what a task returns is spelt out when its loop ends: so nothing but a number leaves it
+        come = await reading.touched(source, str(path), datetime.now(UTC))
+        return sum(len(each.exchanges) for each in come if isinstance(each, Window))
+
+    return asyncio.run(found())
 
 
 def reading_over(ledger: Ledger, copy_dir: str) -> Reading:
