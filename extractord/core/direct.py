@@ -12,7 +12,6 @@ _HOMES = {"home": 2, "Users": 2, "root": 1}
 _PLAIN = re.compile(r"[A-Za-z0-9._-]+")
 _LOWERED = bytes.maketrans(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ", b"abcdefghijklmnopqrstuvwxyz")
 _LOOKED_THROUGH = b"\\\"'`_"
-_NUMBERED = re.compile(rb"\\[ux]")
 
 
 def under(path: str, roots: Collection[str], home: str) -> bool:
@@ -59,11 +58,15 @@ def may_spell(names: tuple[bytes, ...], record: bytes, cwd: str | None) -> bool:
     `cwd` may stand beside it. Quotes and backslashes of shells, programs and JSON are looked through,
     and so are `_` and case; what holds a variable or an escape by number might spell anything.
     """
-    if b"$" in record or _NUMBERED.search(record):
+    if b"$" in record or b"\\u" in record or b"\\x" in record:
         return True
-    folded = _folded(record)
-    beside = _folded((cwd or "").encode())
-    return any(name in folded or name in beside for name in map(_folded, names))
+    told = b"\n".join((_folded(record), _folded((cwd or "").encode())))
+    return any(name in told for name in _spelt(names))
+
+
+@lru_cache(16)
+def _spelt(names: tuple[bytes, ...]) -> tuple[bytes, ...]:
+    return tuple(map(_folded, names))
 
 
 def _folded(spelt: bytes) -> bytes:

@@ -250,7 +250,8 @@ class Session:
         return self._thaw(tuple(draft.kept.values())) if self._thaw else draft.entries
 
     def _apply_thawed(self, thawed: Thawed, place: str) -> None:
-        draft = next((draft for draft in self._drafts.values() if thawed.id in draft.kept), None)
+        newest_first = reversed(self._drafts.values())
+        draft = next((draft for draft in newest_first if thawed.id in draft.kept), None)
         if draft is None:
             self._revisions.update((entry.id, entry.revision) for entry in thawed.entries)
             return

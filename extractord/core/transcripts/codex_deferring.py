@@ -22,10 +22,10 @@ _HEAD = re.compile(
     rb'(?:"[ !#-\[\]-~]*+"|[1-9]\d*+|null|true|false))*+\}\}\Z)'
     rb"|(?P<told>" + b"|".join(sorted(name.encode() for name in SILENT_EVENTS)) + rb')")'
     rb'|response_item","payload":\{"type":"(?:'
-    rb'(?P<silent>reasoning|message","role":"developer)"'
+    rb'(?P<silent>reasoning|message","(?:id":"[^"\\]*+",")?role":"developer)"'
     rb'|(?:custom_tool|function)_call_output","call_id":"(?P<answered>[!#-\[\]-~]++)"'
     rb'|(?P<called>(?:custom_tool|function)_call)"'
-    rb'|message","role":"(?P<said>assistant)")'
+    rb'|message","(?:id":"[^"\\]*+",")?role":"(?P<said>assistant)")'
     rb"|(?P<noted>" + b"|".join(sorted(name.encode() for name in SILENT)) + rb')")'
 )
 _SAYING_NOTHING = frozenset(["told", "noted"])
