@@ -63,5 +63,5 @@ SOURCE = Source(
     reader=lambda opened: ClaudeSession(opened.path.replace("\\", "/")),
     later=Later(lambda opened: ClaudeDeferring(opened.path.replace("\\", "/")), thaw),
     purged_after_days=30,
-    seen="1.0.0 to 2.1.332",
+    seen="0.2.126 to 2.1.332",
 )

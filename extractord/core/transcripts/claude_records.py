@@ -34,10 +34,38 @@ _WRAPPERS = (
     "<bash-input>",
     "<bash-stdout>",
     "<bash-stderr>",
+    "<bash-exit-code>",
     "<user-memory-input>",
+    "<background-task-input>",
+    "<teammate-message",
+    "<cross-session-message",
+    "<agent-message",
+    "<channel source=",
+    "<fork-boilerplate>",
+    "<tick>",
+    "<remote-review",
+    "<system-notification>",
+    "<mcp-resource",
+    "[MESSAGE FROM NON-USER SOURCE",
+    "Messages arrived in the bound thread while you were working:",
+    "Operation stopped by hook",
+    "UserPromptSubmit operation blocked by hook:",
+    "Commands are in the form `/command [args]`",
+    "This skill can only be invoked by Claude",
 )
+_TOLD = re.compile(
+    r"\(no content\)|Unknown (?:slash command|command|skill): \S+"
+    r"|[\w:.-]+ operation (?:feedback|blocked by hook):\n- .*"
+    r"|/\S+ isn't available over Remote Control\.",
+    re.DOTALL,
+)
+"""What the program says in the person's name, as a whole."""
 _WRITERS = frozenset(["Write", "Edit", "MultiEdit", "NotebookEdit"])
 _SHELLS = frozenset(["Bash", "PowerShell"])
+_GIVEN = frozenset(["sdk", "suggestion_accepted"])
+_PROGRAMS = ("sdk", "claude-code-github-action", "remote_trigger", "mcp")
+_APPROVED = "Implement the following plan:\n\n"
+_FEEDBACK = "\n\nUser feedback on this plan: "
 _FOREIGN_WRITER = re.compile(r"^mcp__.*(?:write|edit|create|append|delete|remove|move|insert|replace|patch)")
 
 
@@ -129,11 +157,16 @@ class Record(Struct, gc=False):
     attachment: Attachment | None = None
     message: Message | None = None
     result: str | Result | list[Raw] | None = field(name="toolUseResult", default=None)
+    plan: str | None = field(name="planContent", default=None)
 
     def prompted_by(self) -> Origin:
-        """Whether a program gave the prompt, or a person at a terminal."""
-        is_headless = self.prompt_source == "sdk" or (self.entrypoint or "").startswith("sdk")
-        return Origin.HEADLESS if is_headless else Origin.HUMAN
+        """Whether a program gave the prompt (or the model, if only as a suggestion), or a person typed it."""
+        is_given = self.prompt_source in _GIVEN or (self.entrypoint or "").startswith(_PROGRAMS)
+        return Origin.HEADLESS if is_given else Origin.HUMAN
+
+    def is_plan(self) -> bool:
+        """True where a person approved the model's plan, which goes on from there as a prompt."""
+        return self.plan is not None or (self.origin is not None and self.origin.kind == "auto-continuation")
 
     def above(self) -> str | None:
         """The parent's id, through a compaction's boundary; the session's root; None where unsaid."""
@@ -150,7 +183,7 @@ def prose(content: str | list[Block] | None) -> str:
     """
     if isinstance(content, str):
         written = _opened(content.strip("\ufeff")).strip()
-        return "" if written.startswith(_WRAPPERS) else written
+        return "" if _is_wrapper(written) else written
     pieces: list[str] = []
     is_spoken = False
     for kind, text in _pieces(content):
@@ -158,12 +191,23 @@ def prose(content: str | list[Block] | None) -> str:
             pieces.append(text)
             continue
         stripped = _opened(text).strip()
-        if not stripped.startswith(_WRAPPERS):
+        if not _is_wrapper(stripped):
             pieces += [stripped] if stripped else []
             is_spoken = is_spoken or bool(stripped)
         elif not pieces:
             return ""
     return "\n\n".join(pieces) if is_spoken else ""
+
+
+def feedback(content: str | list[Block] | None, plan: str | None) -> str:
+    """Given a plan that goes on as a prompt, return what the person who approved it wrote below it."""
+    approved = f"{_APPROVED}{plan}"
+    text = plain(content)
+    return text[len(approved) :].partition(_FEEDBACK)[2].strip() if text.startswith(approved) else ""
+
+
+def _is_wrapper(text: str) -> bool:
+    return text.startswith(_WRAPPERS) or _TOLD.fullmatch(text) is not None
 
 
 def _opened(text: str) -> str:

@@ -6,7 +6,17 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
 from extractord.core.records import Entry, Origin, Role, Seen, ToolCall, Voided
-from extractord.core.transcripts.claude_records import Block, Record, Result, calls, plain, prose, succeeded
+from extractord.core.transcripts.claude_copies import Copies
+from extractord.core.transcripts.claude_records import (
+    Block,
+    Record,
+    Result,
+    calls,
+    feedback,
+    plain,
+    prose,
+    succeeded,
+)
 from extractord.core.transcripts.claude_skimming import SILENT, skim, told_by_ends
 from extractord.core.transcripts.decoding import decoder, is_blank
 from extractord.core.transcripts.emitted import Emitted
@@ -39,6 +49,8 @@ class ClaudeSession:
         self._texts: Counter[str] = Counter()
         self.is_prompted = self._is_subagent
         self._early: list[Record] = []
+        self._copies = Copies()
+        self._has_conversed = False
         self._folds: dict[str, Callable[[Record], Sequence[Seen]]] = {
             "assistant": self._assistant,
             "user": self._user,
@@ -66,12 +78,23 @@ class ClaudeSession:
         self.version = row.version or self.version
         fold = self._folds.get(row.type or "")
         if fold is not None:
-            self.is_prompted = self.is_prompted or is_first
-            return fold(row) if self.is_prompted and not self._early else self._in_order(row, fold)
+            return self._taken(row, fold, is_first=is_first)
         self._place(row)
         if row.type not in SILENT:
             self.unknown[(row.type or "untyped")[:64]] += 1
         return ()
+
+    def _taken(
+        self, row: Record, fold: Callable[[Record], Sequence[Seen]], *, is_first: bool
+    ) -> Sequence[Seen]:
+        """Fold a line of the conversation, as soon as it is known whether it is a copy."""
+        copies, starts = self._copies, not self._has_conversed
+        self._has_conversed = True
+        if not (starts or copies.is_copying or copies.is_undecided):
+            return fold(row) if self.is_prompted and not self._early else self._in_order(row, fold)
+        taken = copies.take(row, is_first=starts)
+        self.is_prompted = self.is_prompted or (is_first and not copies.is_undecided)
+        return [seen for each in taken for seen in self._in_order(each, self._folds[each.type or ""])]
 
     def _broken(self, record: bytes) -> None:
         if not is_blank(record):
@@ -82,7 +105,7 @@ class ClaudeSession:
 
     def settle(self) -> Sequence[Seen]:
         """What waits for a first prompt waits in vain."""
-        early, self._early = self._early, []
+        early, self._early = [*self._copies.rest(), *self._early], []
         return self._folded(early)
 
     def _in_order(self, row: Record, fold: Callable[[Record], Sequence[Seen]]) -> Sequence[Seen]:
@@ -119,8 +142,8 @@ class ClaudeSession:
             if results:
                 return self._results(row, results)
         is_aside = self._is_subagent or row.is_sidechain is True
-        if row.result is None and not is_aside and not _is_harness(row):
-            written = prose(content)
+        if row.result is None and not is_aside:
+            written = _written(row, content)
             if written:
                 return self._prompt(row, written)
         self._place(row)
@@ -133,7 +156,7 @@ class ClaudeSession:
 
     def _prompt(self, row: Record, text: str) -> Sequence[Seen]:
         dead: tuple[str, ...] = ()
-        self.is_prompted = True
+        self.is_prompted = self.is_prompted or not self._copies.is_copying
         if row.uuid and row.uuid not in self.tree:
             above = row.above()
             dead = self.tree.prompted(row.uuid, above)
@@ -269,6 +292,13 @@ class ClaudeSession:
     def _place(self, row: Record, *, anchors: bool = False) -> None:
         if row.uuid and row.uuid not in self.tree:
             self.tree.add(row.uuid, row.above(), anchors=anchors)
+
+
+def _written(row: Record, content: str | list[Block] | None) -> str:
+    """What a person wrote of a user's record."""
+    if row.is_plan():
+        return feedback(content, row.plan)
+    return "" if _is_harness(row) else prose(content)
 
 
 def _is_harness(row: Record) -> bool:

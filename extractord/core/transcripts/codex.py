@@ -58,5 +58,5 @@ SOURCE = Source(
     reader=_reader,
     family=_family,
     later=Later(_deferring, thaw),
-    seen="0.39.0 to 0.200.19",
+    seen="0.20.0 to 0.200.19",
 )

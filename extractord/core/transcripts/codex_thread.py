@@ -22,6 +22,8 @@ from extractord.core.transcripts.codex_records import (
     TOOL_ENDS,
     Line,
     Payload,
+    is_summary,
+    place_in,
     plain,
     prose,
 )
@@ -77,6 +79,8 @@ class CodexThread:
         self.emitted = Emitted()
         self.succeeded: dict[str, bool] = {}
         self.is_known = False
+        self._since: str | int | float | None = None
+        """When the session began, where the items themselves have no time."""
         self._turns: list[list[str]] = [[]]
         self.ids = self._turns[-1]
         """Of what this turn brought."""
@@ -165,10 +169,10 @@ class CodexThread:
         """A line without a payload: a bare item, or the first line, of an old version."""
         bare = _bare(record) or Payload()
         if line.type in ITEMS or (bare.role and line.type is None):
-            line.type = "response_item"
+            line.type, line.timestamp = "response_item", line.timestamp or self._since
             return bare
         if line.type is None and bare.id and bare.timestamp:
-            line.type = "session_meta"
+            line.type, self._since = "session_meta", line.timestamp
             return bare
         if line.type not in SILENT_ITEMS and b'"record_type"' not in record:
             self.unknown[(line.type or "untyped")[:64]] += 1
@@ -254,7 +258,9 @@ class CodexThread:
                 return self._spoken(line, Role.ASSISTANT, Origin.SYNTHETIC, plain(content))
             case "user":
                 written, rest = prose(item)
-                seen = list(self._spoken(line, Role.CONTEXT, Origin.SYNTHETIC, rest))
+                self._cwd = self._cwd or place_in(rest)
+                origin = Origin.RECALLED if is_summary(rest) else Origin.SYNTHETIC
+                seen = list(self._spoken(line, Role.CONTEXT, origin, rest))
                 if written:
                     self.ids = []
                     self._turns.append(self.ids)

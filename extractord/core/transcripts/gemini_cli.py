@@ -49,5 +49,5 @@ SOURCE = Source(
     family=_family,
     writes_turn_end=False,
     purged_after_days=30,
-    seen="0.61.0 and before; records name none",
+    seen="0.8.2 to 0.61.0; records name none",
 )

@@ -137,7 +137,7 @@ class GeminiReader:
             case "user":
                 yield from self._before(op)
                 entries = tuple(self._user(op))
-            case "gemini" | "model":
+            case "gemini" | "qwen" | "model":
                 entries = (self._said(op),)
                 self._answer = entries[0] if entries[0].text and not entries[0].calls else None
             case "info" | "error" | "warning":

@@ -37,5 +37,5 @@ SOURCE = Source(
     reader=OpencodeReader,
     rows=ROWS,
     tree=TREE,
-    seen="1.4.0, 1.18.33",
+    seen="1.2.1 to 1.18.33",
 )

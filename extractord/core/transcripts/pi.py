@@ -229,5 +229,5 @@ SOURCE = Source(
     container=lambda _path: Container.LINES,
     claims=_claims,
     reader=PiReader,
-    seen="0.73.1 and before; records name none",
+    seen="0.31.1 to 0.73.1; records name none",
 )

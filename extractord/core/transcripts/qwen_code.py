@@ -215,5 +215,5 @@ SOURCE = Source(
     claims=_claims,
     reader=_reader,
     beside=("../.project_root",),
-    seen="0.10.5 to 0.24.4",
+    seen="0.1.4 to 0.24.4",
 )

@@ -3,7 +3,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 import pytest
-from feeding import fed, line, newest, odd_records, prompts, reader, voided
+from feeding import fed, line, newest, odd_records, prompts, reader, settled, voided
 from hypothesis import given, settings
 
 from extractord.core.records import Entry, Origin, Role, ToolCall, Voided
@@ -171,6 +171,18 @@ def test_a_call_names_its_files(block: object, calls: list[tuple[str, tuple[str,
         ("A session-scoped Stop hook is", None),
         ("Base directory for this skill: /x", None),
         ("This session is being continued from", None),
+        ('<teammate-message teammate_id="lead">do it</teammate-message>', None),
+        ('<channel source="desk">ship it today please</channel>', None),
+        ("<background-task-input>build it all</background-task-input>", None),
+        ("Operation stopped by hook: not on a Friday", None),
+        ("UserPromptSubmit operation blocked by hook:\nno", None),
+        ("Commands are in the form `/command [args]`", None),
+        ("Unknown slash command: shipit", None),
+        ("Unknown slash command: why does it say that?", "Unknown slash command: why does it say that?"),
+        ("Write operation feedback:\n- run the linter first", None),
+        ("Write operation feedback: the form loses it", "Write operation feedback: the form loses it"),
+        ("(no content)", None),
+        ("(no content) is all that I see", "(no content) is all that I see"),
         ("", None),
     ],
 )
@@ -234,6 +246,91 @@ def test_an_inline_sub_agent_does_not_end_its_parents_turn() -> None:
         record("d1", "a1", "system", subtype="turn_duration"),
     )
     assert [(each.id, each.turn_end) for each in newest(seen).values()] == [("a1", True), ("b1", False)]
+
+
+@pytest.mark.parametrize(
+    ("below", "prompt"),
+    [
+        ("", []),
+        (
+            "\n\nUser feedback on this plan: keep the old name\nof the table",
+            ["keep the old name\nof the table"],
+        ),
+        ("\n\nread the full transcript at: /x\n\nUser feedback on this plan: no", ["no"]),
+    ],
+)
+def test_a_plan_that_was_approved_is_the_models_and_only_what_stands_below_it_a_persons(
+    below: str, prompt: list[str]
+) -> None:
+    plan = "1. drop it\n\nUser feedback on this plan: we love it"
+    words = f"Implement the following plan:\n\n{plan}{below}"
+    gone_on = record("u1", None, "user", words, planContent=plan)
+    assert prompts(fed(reader(SOURCE), gone_on)) == prompt
+    automatic = record("u1", None, "user", words, origin={"kind": "auto-continuation"})
+    assert prompts(fed(reader(SOURCE), automatic)) == []
+    assert prompts(fed(reader(SOURCE), record("u1", None, "user", words))) == [words]
+
+
+def earlier(ident: str, parent: str | None, kind: str, content: object, second: str) -> dict[str, object]:
+    """A record as versions before 2.0 write it."""
+    return record(
+        ident,
+        parent,
+        kind,
+        content,
+        version="1.0.44",
+        timestamp=f"2026-11-30T12:00:{second}Z",
+        gitBranch=None,
+    )
+
+
+def test_what_an_old_session_repeats_of_the_one_it_goes_on_from_is_a_copy() -> None:
+    resumed = [
+        {"type": "summary", "summary": "Tabs", "leafUuid": "z9"},
+        earlier("c1", None, "user", [text("we use tabs here")], "00.100"),
+        earlier("c2", "c1", "assistant", [use("t1", "Write", file_path="/home/dev/memory/a.md")], "00.100"),
+        earlier("c3", "c2", "user", [result("t1")], "00.101"),
+        earlier("c4", "c3", "assistant", [text("Noted.")], "00.101"),
+        earlier("c5", "c4", "user", "and spaces in YAML", "00.101"),
+        earlier("c6", "c5", "assistant", [text("Noted, too.")], "00.102"),
+        earlier("u1", "c6", "user", "deploys are on Tuesdays", "00.104"),
+        earlier("a1", "u1", "assistant", [text("Understood.")], "02.000"),
+    ]
+    seen = newest(settled(reader(SOURCE), *resumed))
+    assert prompts(seen.values()) == ["deploys are on Tuesdays"]
+    copies = {each.id for each in seen.values() if each.origin is Origin.COPIED}
+    assert copies == {"c1", "c2", "c3", "c4", "c5", "c6"}
+
+
+@pytest.mark.parametrize(
+    "later",
+    [
+        [],
+        [earlier("a1", "u1", "assistant", [text("Noted.")], "00.180")],
+        [earlier("a1", "u1", "assistant", [text("Noted.")], "00.100") | {"version": "2.0.0"}],
+        [earlier("a1", "u1", "assistant", [text("Noted.")], "00.100") | {"timestamp": None}],
+        [earlier("a1", "u1", "assistant", [text("Noted.")], "00.000") | {"version": "1.0.44"}],
+        [earlier("e1", "u1", "assistant", [text("no key")], "00.101") | {"isApiErrorMessage": True}],
+    ],
+)
+def test_an_old_sessions_first_prompt_is_a_persons_unless_its_answer_stands_there_at_once(
+    later: list[dict[str, object]],
+) -> None:
+    by_hand = any(str(each["timestamp"]).endswith(".000Z") for each in later)
+    first = earlier("u1", None, "user", "we use tabs here", "00.000" if by_hand else "00.100")
+    for each in later:
+        first["version"] = each["version"]
+    assert prompts(settled(reader(SOURCE), first, *later)) == ["we use tabs here"]
+
+
+def test_a_prompt_that_the_model_suggested_is_not_a_persons_words() -> None:
+    seen = fed(
+        reader(SOURCE),
+        record("u1", None, "user", "run the tests", promptSource="suggestion_accepted"),
+        record("u2", "u1", "user", "fix the issue", entrypoint="claude-code-github-action"),
+        record("u3", "u2", "user", "and say why", entrypoint="claude-vscode", promptSource="typed"),
+    )
+    assert [each.origin for each in newest(seen).values()] == [Origin.HEADLESS, Origin.HEADLESS, Origin.HUMAN]
 
 
 def test_a_queued_prompt_counts_once() -> None:

@@ -128,6 +128,27 @@ def test_a_turn_becomes_entries_and_its_end_revises_the_last() -> None:
         ([{"type": "input_text", "text": "<turn_aborted>x"}], None),
         ([{"type": "input_text", "text": "<user_shell_command>ls"}], None),
         ([{"type": "input_text", "text": "<subagent_notification>x"}], None),
+        ([{"type": "input_text", "text": "<current_time_reminder>x</current_time_reminder>"}], None),
+        ([{"type": "input_text", "text": "<external_board>ship it now</external_board>"}], None),
+        ([{"type": "input_text", "text": "<codex_delegation>\n<input>do it</input>"}], None),
+        ([{"type": "input_text", "text": "Warning: apply_patch was requested via exec_command."}], None),
+        ("Warning: apply_patch is slow here", "Warning: apply_patch is slow here"),
+        ("You are performing a CONTEXT CHECKPOINT COMPACTION. Create", None),
+        ("<image upload> fails again", "<image upload> fails again"),
+        (
+            [
+                {"type": "input_text", "text": '<image name="[Image #1]">'},
+                {"type": "input_image", "image_url": "x"},
+                {"type": "input_text", "text": "</image>"},
+                {"type": "input_text", "text": "see this"},
+            ],
+            "[image]\n\nsee this",
+        ),
+        (
+            "# Files mentioned by the user:\n## My request for Codex:\nx\n## My request for Codex:\nreal",
+            "real",
+        ),
+        ("say ## My request for Codex: x", "say ## My request for Codex: x"),
         ([], None),
         (None, None),
     ],
@@ -135,6 +156,13 @@ def test_a_turn_becomes_entries_and_its_end_revises_the_last() -> None:
 def test_prose_is_told_from_wrappers(content: object, prompt: str | None) -> None:
     seen = fed(reader(SOURCE), meta(), item("message", role="user", content=content))
     assert prompts(seen) == ([prompt] if prompt else [])
+
+
+def test_a_summary_that_stands_as_a_prompt_is_recalled() -> None:
+    words = "Another language model started to solve this problem and produced a summary of it: tabs"
+    assert shape(fed(reader(SOURCE), meta(), says("user", words))) == [
+        (Role.CONTEXT, Origin.RECALLED, words, False)
+    ]
 
 
 def test_a_block_that_the_harness_wrote_is_no_prose_whatever_it_says() -> None:
@@ -450,6 +478,21 @@ def test_bare_lines_of_old_versions_are_read() -> None:
         (text, "old", "main") for text in ("a b c", "", "done", "d e f")
     ]
     assert to.unknown == {}
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        "<environment_context>\n  <cwd>/home/dev/shop</cwd>\n</environment_context>",
+        "<environment_context>\n\nCurrent working directory: /home/dev/shop\nShell: x",
+    ],
+)
+def test_bare_lines_are_of_the_place_that_the_program_tells_and_the_time_the_session_began(told: str) -> None:
+    begun = {"id": "old", "timestamp": NOON, "instructions": None}
+    bare = ({"type": "message", "role": "user", "content": words} for words in (told, "we use tabs"))
+    prompt = list(newest(fed(reader(SOURCE), begun, *bare)).values())[-1]
+    assert (prompt.text, prompt.cwd) == ("we use tabs", "/home/dev/shop")
+    assert prompt.time == datetime(2026, 11, 30, 12, tzinfo=UTC)
 
 
 def test_an_old_document_gives_what_is_new_each_time() -> None:

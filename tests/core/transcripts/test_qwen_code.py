@@ -222,12 +222,14 @@ def test_unknown_types_are_counted_and_known_ones_are_silent() -> None:
 
 def test_an_old_chat_is_read_as_geminis() -> None:
     message = {"id": "u1", "timestamp": NOON, "type": "user", "content": "one"}
-    document = {"sessionId": "s1", "projectHash": "ab", "messages": [message]}
+    answer = {"id": "a1", "timestamp": NOON, "type": "qwen", "content": "two"}
+    document = {"sessionId": "s1", "projectHash": "ab", "messages": [message, answer]}
     beside = {"../.project_root": b"/home/dev/shop"}
     seen = settled(reader(SOURCE, "/home/dev/.qwen/tmp/ab/chats/session-a.json", beside), document)
     expected = entry("u1", None, Role.USER, Origin.HUMAN, "one")
-    assert [(each.id, each.agent, each.text) for each in newest(seen).values()] == [
-        (expected.id, expected.agent, expected.text)
+    assert [(each.id, each.agent, each.text, each.turn_end) for each in newest(seen).values()] == [
+        (expected.id, expected.agent, expected.text, False),
+        ("a1", "qwen-code", "two", True),
     ]
 
 
