@@ -10,8 +10,8 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from extractord.core.exchanges import whole
 from extractord.core.manifest import Remembered, listing, newest
+from extractord.core.merging import whole
 from extractord.core.prompting import Prompt
 from extractord.core.quotes import gap
 from extractord.core.records import Brief, Entry, Message, Origin, Shown, Tool, Window

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from extractord.core.changeset import INDEX
 from extractord.core.direct import below, may_spell, telling
-from extractord.core.exchanges import whole
+from extractord.core.merging import whole
 from extractord.core.records import Deferred, Entry, Exchange, Origin, Project, Thaw, ToolCall
 from extractord.core.survey import root_of
 from extractord.policy.requests import RootKind

@@ -15,7 +15,6 @@ from extractord.accounts import Under
 from extractord.core import outcomes
 from extractord.core.broker import Broker, Calling, Came
 from extractord.core.events import Event
-from extractord.core.exchanges import whole
 from extractord.core.fleet import (
     PACKED_BYTES,
     Parcel,
@@ -28,6 +27,7 @@ from extractord.core.fleet import (
     said,
     windows_topic,
 )
+from extractord.core.merging import whole
 from extractord.core.naming import RANDOM_BYTES, ulid
 from extractord.core.outcomes import Ended
 from extractord.core.ports import RunRow

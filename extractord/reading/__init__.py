@@ -14,8 +14,8 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from extractord.core.cursor import Same, at_update, decode_cursor
-from extractord.core.exchanges import whole
 from extractord.core.gate import GateSettings
+from extractord.core.merging import whole
 from extractord.core.ports import Baseline, Ranges, Uses
 from extractord.core.records import Window
 from extractord.core.transcripts.source import Container, Source
@@ -23,8 +23,9 @@ from extractord.edges.tail import check
 from extractord.edges.watch import scan
 from extractord.errors import TranscriptError
 from extractord.reading.baseline import Note, cut_of, note, session_of, survey
-from extractord.reading.families import Family, Name, container_of, name_of, paths_of
+from extractord.reading.families import Family
 from extractord.reading.gating import Come, Gating, Resolve
+from extractord.reading.members import Name, container_of, name_of, paths_of
 from extractord.reading.rested import rested, rows_since
 
 __all__ = ["Come", "Reading", "Resolve"]

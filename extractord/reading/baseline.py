@@ -14,7 +14,8 @@ from extractord.core.transcripts.source import Container, Source
 from extractord.edges.tables import Tables
 from extractord.edges.tail import Tail, check, ends, mark
 from extractord.errors import TranscriptError
-from extractord.reading.families import NO_CUT, Cut, container_of, opened, whole_of
+from extractord.reading.families import NO_CUT, Cut
+from extractord.reading.members import container_of, opened, whole_of
 
 _HEAD_BYTES = 32 * 1024
 _TAIL_BYTES = 16 * 1024

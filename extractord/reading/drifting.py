@@ -18,7 +18,7 @@ from extractord.edges.tables import Tables
 from extractord.edges.tail import Tail
 from extractord.edges.watch import scan
 from extractord.errors import TranscriptError
-from extractord.reading.families import container_of, opened, whole_of
+from extractord.reading.members import container_of, opened, whole_of
 
 _SESSIONS = 20
 """Of a database so many are looked into."""

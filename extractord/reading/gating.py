@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterable
 from datetime import datetime
 
 from extractord.core.events import Oversized, Skipped
-from extractord.core.exchanges import Session, merged
+from extractord.core.exchanges import Session
 from extractord.core.gate import GateSettings, Run, Skip, gate
+from extractord.core.merging import merged
 from extractord.core.ports import Ranges, Uses
 from extractord.core.records import Exchange, Project, Window
 from extractord.core.touches import Touches, placed, touches

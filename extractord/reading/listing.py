@@ -19,7 +19,7 @@ from extractord.core.transcripts.source import Container, Source
 from extractord.edges.tables import Tables
 from extractord.edges.tail import Tail
 from extractord.errors import TranscriptError
-from extractord.reading.families import container_of, opened, whole_of
+from extractord.reading.members import container_of, opened, whole_of
 
 _NEVER = datetime.max.replace(tzinfo=UTC)
 

@@ -9,7 +9,8 @@ from extractord.core.transcripts.source import Container, Source
 from extractord.edges.tables import Tables
 from extractord.errors import TranscriptError
 from extractord.reading.baseline import session_of
-from extractord.reading.families import Family, Name, container_of, name_of, paths_of
+from extractord.reading.families import Family
+from extractord.reading.members import Name, container_of, name_of, paths_of
 
 
 async def rested(

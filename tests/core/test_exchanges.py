@@ -3,7 +3,8 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-from extractord.core.exchanges import Session, merged
+from extractord.core.exchanges import Session
+from extractord.core.merging import merged
 from extractord.core.records import Entry, Exchange, Origin, Role, ToolCall, Voided
 
 WRITES = (ToolCall(id="c", name="write", paths=("/m/a.md",), writes=True, ok=True),)

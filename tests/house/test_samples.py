@@ -14,9 +14,9 @@ from extractord.core.records import Entry
 from extractord.core.transcripts import SOURCES
 from extractord.core.transcripts.source import Container, Source, Surroundings
 from extractord.errors import TranscriptError
-from extractord.reading.families import container_of
 from extractord.reading.finding import found_at
 from extractord.reading.listing import told
+from extractord.reading.members import container_of
 
 pytestmark = pytest.mark.skipif(not SAMPLES.exists(), reason="the shared samples are not beside the checkout")
 

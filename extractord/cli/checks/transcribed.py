@@ -15,7 +15,7 @@ from extractord.core.transcripts.source import Container, Source
 from extractord.edges.tail import beginning, check
 from extractord.errors import TranscriptError
 from extractord.reading.drifting import hints, newest
-from extractord.reading.families import container_of, opened
+from extractord.reading.members import container_of, opened
 
 _HEAD_BYTES = 256 * 1024
 _UNREAD = timedelta(hours=1)

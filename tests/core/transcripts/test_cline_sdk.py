@@ -12,7 +12,7 @@ from extractord.core.records import Entry, Origin, Role, ToolCall
 from extractord.core.transcripts.cline import CLINE
 from extractord.core.transcripts.cline_sdk import MANIFEST
 from extractord.core.transcripts.source import Container, Surroundings
-from extractord.reading.families import opened
+from extractord.reading.members import opened
 
 PATH = "/h/.cline/data/sessions/1796040000000_ab12c/1796040000000_ab12c.messages.json"
 S = "1796040000000_ab12c"

@@ -9,7 +9,8 @@ import pytest
 from feeding import SAMPLES
 
 from extractord.cli.perf import claude, codex
-from extractord.core.exchanges import Session, whole
+from extractord.core.exchanges import Session
+from extractord.core.merging import whole
 from extractord.core.records import Deferred, Entry, Exchange, Thawed
 from extractord.core.transcripts import claude_code
 from extractord.core.transcripts import codex as codex_source
