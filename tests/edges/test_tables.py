@@ -236,6 +236,16 @@ def test_a_database_of_another_shape_is_said(tmp_path: Path) -> None:
         tables(made(tmp_path / "theirs" / "a.db"), ROWS).touched(0)
 
 
+def test_an_index_over_what_stands_in_json_hides_nothing(tmp_path: Path) -> None:
+    path = made(tmp_path / "theirs" / "a.db")
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute(
+            "CREATE INDEX by_role ON note (json_extract(body, '$.role')) WHERE json_valid(body)"
+        )
+        connection.commit()
+    assert len(tables(path).touched(0)) == 4
+
+
 def test_links_in_a_circle_are_said(tmp_path: Path) -> None:
     circle = tmp_path / "circle.db"
     circle.symlink_to(circle)
