@@ -11,9 +11,13 @@ from extractord.core.transcripts.decoding import decoder
 
 
 class By(Struct):
-    """Who gave an input."""
+    """Who gave an input; a person may have loaded skills for it, or given a command words of their own."""
 
     kind: str | None = None
+    trigger: str | None = None
+    skillArgs: str | None = None  # noqa: N815 - the record's own name
+    commandArgs: str | None = None  # noqa: N815
+    skillActivations: list[Any] | None = None  # noqa: N815
 
 
 class Part(Struct):
@@ -29,7 +33,7 @@ class Event(Struct):
     type: str = ""
     uuid: str | None = None
     part: Part | None = None
-    toolCallId: str | None = None  # noqa: N815 - the record's own name
+    toolCallId: str | None = None  # noqa: N815
     name: str | None = None
     args: Any = None
     result: Any = None
@@ -48,12 +52,14 @@ class Payload(Struct):
     return_value: Any = None
     output: Any = None
     is_error: Any = None
+    feedback: Any = None
 
 
 class Message(Struct):
     """A message of the context, or an old event."""
 
     role: str = ""
+    id: str | None = None
     content: Any = None
     origin: By | None = None
     type: str = ""
@@ -77,6 +83,8 @@ class Record(Struct):
     cwd: str | None = None
     environmentDisclosure: Disclosed | None = None  # noqa: N815
     input: Any = None
+    promptId: str | None = None  # noqa: N815
+    result: Any = None
     origin: By | None = None
     message: Message | None = None
     event: Event | None = None
@@ -88,6 +96,8 @@ class State(Struct):
     """What the session's own file says."""
 
     workDir: str | None = None  # noqa: N815
+    cwd: str | None = None
+    forkedFrom: str | None = None  # noqa: N815
 
 
 RECORD = decoder(Record)

@@ -104,6 +104,54 @@ def test_only_what_the_person_gave_is_theirs() -> None:
     assert prompts(seen) == ["first", "also this", "no prompt before it"]
 
 
+def test_what_a_skill_says_is_no_persons_and_what_was_asked_of_it_is() -> None:
+    loaded = {"type": "text", "text": "Always deploy at night."}
+    words = {"type": "text", "text": "ship it please"}
+    beside = {"kind": "user", "skillActivations": [{"skillName": "ship"}]}
+    slash = {"kind": "skill_activation", "trigger": "user-slash", "skillArgs": "only the page"}
+    bare = {"kind": "skill_activation", "trigger": "user-slash"}
+    models = {"kind": "skill_activation", "trigger": "model-tool", "skillArgs": "whatever it wants"}
+    command = {"kind": "plugin_command", "trigger": "user-slash", "commandArgs": "in two steps"}
+    seen = fed(
+        reader(SOURCE, PATH),
+        {"type": "turn.prompt", "input": [loaded, words], "origin": beside},
+        *({"type": "turn.prompt", "input": [loaded], "origin": each} for each in (slash, bare, models)),
+        {"type": "turn.prompt", "input": [loaded], "origin": command},
+    )
+    assert prompts(seen) == ["ship it please", "only the page", "in two steps"]
+    around = [each.text for each in newest(seen).values() if each.origin is Origin.SYNTHETIC]
+    assert around == ["Always deploy at night."] * 5
+
+
+def test_what_is_written_when_a_call_is_refused_is_a_persons() -> None:
+    refused = {"decision": "rejected", "feedback": "never touch main"}
+    asked = {"type": "permission.record_approval_result", "result": refused, "time": AT}
+    silent = {"type": "permission.record_approval_result", "result": {"decision": "approved"}, "time": AT}
+    old = {
+        "timestamp": AT / 1000,
+        "message": {"type": "ApprovalResponse", "payload": {"feedback": "use tabs"}},
+    }
+    assert prompts(fed(reader(SOURCE, PATH), typed("go"), asked, silent, old)) == [
+        "go",
+        "never touch main",
+        "use tabs",
+    ]
+
+
+def test_a_prompt_has_its_own_id_which_a_fork_keeps() -> None:
+    said = {**typed("one"), "promptId": "msg_01M8Q00T2Z8JX8Z3K343J8M0QD"}
+    fork = PATH.replace("session_1", "session_2")
+    first, second = (newest(fed(reader(SOURCE, path), said)) for path in (PATH, fork))
+    assert list(first) == list(second) == ["msg_01M8Q00T2Z8JX8Z3K343J8M0QD"]
+
+
+def test_a_fork_of_old_has_the_keys_of_what_it_was_forked_from() -> None:
+    state = {"../../state.json": b'{"cwd":"/home/dev/shop","forkedFrom":"session_1"}'}
+    to = reader(SOURCE, PATH.replace("session_1", "session_2"), state)
+    [seen] = newest(fed(to, typed("one"))).values()
+    assert (seen.id, seen.session, seen.cwd) == (prompt_id("one"), "session_2", "/home/dev/shop")
+
+
 def test_an_undo_takes_back_the_last_prompts_and_what_followed() -> None:
     to = reader(SOURCE, PATH)
     fed(to, typed("one"), happened("content.part", uuid="u1", part={"type": "text", "text": "a"}))
@@ -136,7 +184,8 @@ def test_the_old_wire_is_read() -> None:
         event("ToolCall", type="function", id="c1", function=asked),
         event("ToolResult", tool_call_id="c1", return_value={"output": "no", "is_error": True}),
         event("ContentPart", type="text", text="Done."),
-        event("TurnEnd"),
+        event("StepInterrupted"),
+        event("HookTriggered", event="Stop"),
         event("Novel"),
     )
     assert prompts(seen) == ["save it"]
