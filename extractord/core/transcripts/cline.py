@@ -70,6 +70,6 @@ ROO = Source(
     reader=lambda opened: ClineReader(opened, "roo"),
     beside=(SHOWN, ITEM),
     writes_turn_end=False,
-    gaps="a word given while a command runs is not seen; Kilo Code is read up to its change of format",
+    gaps="a word given while a command runs is not seen",
     seen="records name none",
 )

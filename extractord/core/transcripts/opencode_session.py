@@ -54,8 +54,9 @@ _SILENT = frozenset(
 class OpencodeReader:
     """Folds the rows of one session after another; entries keep the rows' ids and update times."""
 
-    def __init__(self, _opened: Opened) -> None:
-        """Know nothing until a session's row comes."""
+    def __init__(self, _opened: Opened, agent: str = AGENT) -> None:
+        """Know nothing until a session's row comes; forks of opencode keep its tables."""
+        self._agent = agent
         self.session: str | None = None
         self.version: str | None = None
         self.unknown: Counter[str] = Counter()
@@ -125,7 +126,7 @@ class OpencodeReader:
         active = not self._reverted(row.id)
         entry = Entry(
             id=row.id,
-            agent=AGENT,
+            agent=self._agent,
             session=self.session or "",
             role=Role.CONTEXT,
             origin=Origin.SYNTHETIC,
