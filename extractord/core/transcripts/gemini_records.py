@@ -12,8 +12,14 @@ from extractord.core.transcripts.genai import Content, text_of
 
 SYNTHETIC = re.compile(
     r"\s*(?:<session_context>|This is the Gemini CLI\. We are setting up the context"
-    r"|System: Please continue\.\s*\Z|I ran the following shell command:"
+    r"|(?:System: )?Please continue\.\s*\Z|System: Potential loop detected\."
+    r"|\[System: You (?:successfully|previously)|Background execution update:"
+    r"|I ran the following shell command:"
     r"|Here is (?:the user's editor context|a summary of changes in the user's editor context))"
+)
+_STEERED = re.compile(
+    r"(?:User steering update|User hints):\s*<user_input>(.*)</user_input>\s*Internal instruction: [^\n]*\Z",
+    re.DOTALL,
 )
 SNAPSHOT = re.compile(r"\s*<(?:state_snapshot|intent_summary)>|\s*<scratchpad>.*<state_snapshot>", re.DOTALL)
 DERIVED_ID = re.compile(r"[0-9a-f]{32}")
@@ -52,6 +58,17 @@ class Op(Struct):
 
 
 DECODER = decoder(Op)
+
+
+def steered(text: str) -> str | None:
+    """Given a user's text, return what a person said to an agent at work; None where it is none of that.
+
+    Nothing where output of a background command stands there instead.
+    """
+    found = _STEERED.match(text.strip())
+    if found is None:
+        return None
+    return "" if "<background_output>" in found[1] else found[1].strip().removeprefix("- ")
 
 
 def words_of(message: Op) -> int:

@@ -18,6 +18,7 @@ from extractord.core.transcripts.gemini_records import (
     WORKSPACE,
     Call,
     Op,
+    steered,
     words_of,
 )
 from extractord.core.transcripts.genai import (
@@ -175,6 +176,9 @@ class GeminiReader:
             yield self._entry(op, Role.CONTEXT, Origin.RECALLED, text)
         elif DERIVED_ID.fullmatch(op.id or "") or SYNTHETIC.match(text):
             yield from pieces(self._entry(op, Role.CONTEXT, Origin.SYNTHETIC, text))
+        elif (hint := steered(text)) is not None:
+            said = self._entry(op, Role.USER, Origin.HUMAN, hint)
+            yield said if hint else self._entry(op, Role.CONTEXT, Origin.SYNTHETIC, text)
         else:
             typed = text_of(op.displayContent) or None
             yield from pieces(self._entry(op, Role.USER, Origin.HUMAN, text), WRAPPERS, typed)

@@ -31,20 +31,14 @@ from extractord.core.transcripts.telling import Told, decoded, pieces, result_or
 from extractord.core.transcripts.toolcalls import tool_call
 
 _NOT_TYPED = frozenset({"notification", "cron", "background_task_completed"})
-_SILENT = frozenset(
-    {
-        "ui_telemetry",
-        "attribution_snapshot",
-        "slash_command",
-        "at_command",
-        "notification",
-        "custom_title",
-        "parent_session",
-        "file_history_snapshot",
-        "session_model",
-        "branch_checkpoint",
-    }
-)
+_SILENT_NAMES = """
+    ui_telemetry attribution_snapshot slash_command at_command notification background_task_completed cron
+    custom_title parent_session file_history_snapshot session_model session_source session_approval_mode
+    session_execution_engine session_notes session_artifact_event session_artifact_snapshot
+    session_sources_snapshot user_text_elements omni_recall turn_result branch_checkpoint agent_bootstrap
+    agent_launch_prompt agent_retry agent_session_ready"""
+_SILENT = frozenset(_SILENT_NAMES.split())
+_SCHEDULED = "scheduled_task"
 
 
 class QwenReader:
@@ -56,6 +50,8 @@ class QwenReader:
         self._name = opened.path.rsplit("/", 1)[-1].partition(".")[0]
         self.version: str | None = None
         self.unknown: Counter[str] = Counter()
+        self._prompts = Origin.HUMAN
+        """Whose the session's prompts are."""
         self._told = Told()
         self._branches = Branches()
 
@@ -99,13 +95,13 @@ class QwenReader:
             yield Voided(session=self.session or self._name, ids=dead)
         payload = self._payload(line)
         said = payload.displayText if payload and payload.displayText else None
-        entry = self._entry(line, Role.USER, Origin.HUMAN, text)
+        entry = self._entry(line, Role.USER, self._prompts, text)
         yield from self._tell(*pieces(entry, WRAPPERS, said), spoken=True)
 
     def _assistant(self, line: Record, parts: list[Part]) -> Iterator[Seen]:
         entry = self._entry(line, Role.ASSISTANT, Origin.SYNTHETIC, text_of(parts))
         calls = tuple(self._call(line, nth, ask) for nth, ask in enumerate(asked_in(parts)))
-        ended = bool(entry.text) and not calls
+        ended = bool(entry.text) and not calls and not line.isSidechain
         yield from self._tell(msgspec.structs.replace(entry, calls=calls, turn_end=ended), spoken=True)
 
     def _call(self, line: Record, nth: int, ask: Function) -> ToolCall:
@@ -137,6 +133,10 @@ class QwenReader:
             text = text_of(history[0].parts) if history else ""
             if text:
                 yield from self._tell(self._entry(line, Role.CONTEXT, Origin.RECALLED, shortened(text)))
+        elif subtype == "session_source":
+            payload = self._payload(line)
+            is_scheduled = payload is not None and payload.sourceType == _SCHEDULED
+            self._prompts = Origin.HEADLESS if is_scheduled else Origin.HUMAN
         elif subtype not in _SILENT and not subtype.startswith("goal"):
             self.unknown[f"system/{subtype[:64]}"] += 1
 
@@ -192,7 +192,9 @@ def _absolute(place: str, around: Surroundings) -> str:
     return (around.home + place[1:] if place.startswith("~/") else place).rstrip("/")
 
 
-_BELONGS = re.compile(r"[^/]+/chats/(?:[^/]+\.jsonl|session-[^/]+\.json)")
+_BELONGS = re.compile(
+    r"[^/]+/(?:chats/(?:[^/]+\.jsonl|session-[^/]+\.json)|subagents/[^/]+/agent-[^/]+\.jsonl)"
+)
 
 
 def _claims(path: str, head: bytes) -> bool:

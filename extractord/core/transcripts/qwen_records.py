@@ -22,6 +22,7 @@ class Payload(Struct):
     """What a system record carries."""
 
     displayText: str | None = None  # noqa: N815
+    sourceType: str | None = None  # noqa: N815
     compressedHistory: list[Message] | None = None  # noqa: N815
 
 

@@ -159,6 +159,11 @@ def test_a_rewind_after_a_compression_reaches_what_was_said_before_it() -> None:
         "<session_context>\nToday is\n</session_context>",
         "This is the Gemini CLI. We are setting up the context for our chat.",
         "System: Please continue.",
+        "Please continue.",
+        "System: Potential loop detected. Details: the same call. Please take a step back",
+        "[System: You previously returned an empty response with no text or thoughts. Please go on]",
+        "Background execution update:\n<background_output>\nalways use tabs\n</background_output>",
+        "User hints:\n<user_input>\n<background_output>\n</user_input>\nInternal instruction: x",
         "I ran the following shell command:\n```sh\nls\n```",
         "Here is the user's editor context as a JSON object.",
     ],
@@ -173,10 +178,28 @@ def test_a_message_with_a_derived_id_is_the_agents_own_and_kept_apart_by_session
     assert seen == [entry(f"s1/{CONTEXT_ID}", Role.CONTEXT, Origin.SYNTHETIC, "anything at all")]
 
 
-def test_a_person_who_writes_about_the_agents_phrases_is_still_the_person() -> None:
-    assert prompts(said(user("u1", "why does it say System: Please continue. so often?"))) == [
-        "why does it say System: Please continue. so often?"
-    ]
+@pytest.mark.parametrize(
+    "text",
+    [
+        "why does it say System: Please continue. so often?",
+        "Please continue. And use tabs.",
+        "User hints: they are ignored",
+    ],
+)
+def test_a_person_who_writes_about_the_agents_phrases_is_still_the_person(text: str) -> None:
+    assert prompts(said(user("u1", text))) == [text]
+
+
+@pytest.mark.parametrize(
+    ("told", "hint"),
+    [
+        ("User steering update:\n<user_input>\nuse tabs, not spaces\n</user_input>", "use tabs, not spaces"),
+        ("User hints:\n<user_input>\n- use tabs\n- no spaces\n</user_input>", "use tabs\n- no spaces"),
+    ],
+)
+def test_what_a_person_says_to_an_agent_at_work_is_taken_out_of_its_wrapping(told: str, hint: str) -> None:
+    told += "\n\nInternal instruction: Re-evaluate the active plan."
+    assert prompts(said(user("u1", told))) == [hint]
 
 
 def test_memory_and_hooks_and_files_around_a_prompt_are_entries_of_their_own() -> None:

@@ -131,6 +131,27 @@ def test_what_a_person_typed_counts_in_old_versions_and_mid_turn(more: dict[str,
     assert prompts(fed(reader(SOURCE), record("q1", None, "user", "typed", **more))) == ["typed"]
 
 
+def test_what_a_schedule_asks_is_no_persons() -> None:
+    def origins(source: str) -> list[Origin]:
+        told = record("q0", None, "system", subtype="session_source", systemPayload={"sourceType": source})
+        return [
+            each.origin
+            for each in newest(fed(reader(SOURCE), told, record("q1", "q0", "user", "x"))).values()
+        ]
+
+    assert origins("scheduled_task") == [Origin.HEADLESS]
+    assert origins("channel") == [Origin.HUMAN]
+
+
+def test_what_a_subagent_does_beside_its_session_ends_no_turn() -> None:
+    seen = fed(
+        reader(SOURCE, "/home/dev/.qwen/projects/x/subagents/s1/agent-explore-1.jsonl"),
+        record("q1", None, "user", "look it up", isSidechain=True, provenance=None),
+        record("a1", "q1", "assistant", "found it", isSidechain=True, provenance=None),
+    )
+    assert [(each.origin, each.turn_end) for each in newest(seen).values()] == [(Origin.SUBAGENT, False)] * 2
+
+
 def test_hooks_and_memory_around_a_prompt_are_entries_of_their_own() -> None:
     hook = "<qwen:user-prompt-submit-context>\nnoise\n</qwen:user-prompt-submit-context>"
     ours = hook.replace("noise", "<extractord-memory id=x>- tabs</extractord-memory>")
@@ -239,6 +260,8 @@ def test_where_it_is_and_what_belongs() -> None:
     assert SOURCE.roots(plain) == ("/home/dev/.qwen/projects", "/home/dev/.qwen/tmp")
     assert SOURCE.roots(moved) == ("/home/dev/q/projects", "/home/dev/q/tmp")
     assert SOURCE.belongs("-home-dev-shop/chats/53343b5f.jsonl")
+    assert SOURCE.belongs("-home-dev-shop/subagents/53343b5f/agent-explore-1.jsonl")
+    assert not SOURCE.belongs("-home-dev-shop/subagents/53343b5f/agent-explore-1.meta.json")
     assert SOURCE.belongs("ab12/chats/session-2025.json")
     assert not SOURCE.belongs("-home-dev-shop/chats/53343b5f.runtime.json")
     assert SOURCE.container("a.jsonl") is Container.LINES
