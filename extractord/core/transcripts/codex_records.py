@@ -58,6 +58,7 @@ _WRAPPERS = (
     "Warning: Your account was flagged for potentially high-risk cyber activity",
 )
 _IMAGE = re.compile(r"<image(?: [^\n]*)?>|</image>")
+_TEMPLATE = "Generate a file named AGENTS.md that serves as a contributor guide for this repository."
 _PLACE = re.compile(r"<environment_context>\s*(?:<cwd>([^<\n]+)</cwd>|Current working directory: ([^\n]+))")
 _IDE = "# Context from my IDE setup:"
 _REQUEST = re.compile(r"^## My request for Codex:", re.MULTILINE)
@@ -194,6 +195,11 @@ def prose(payload: Payload) -> tuple[str, str]:
     if not any(text and text != "[image]" for text in written):
         return "", "\n\n".join(rest + [text for text in written if text])
     return "\n\n".join(text for text in written if text), "\n\n".join(rest)
+
+
+def is_template(text: str) -> bool:
+    """True for the prompt that the program's own command gives in a person's name."""
+    return text.startswith(_TEMPLATE)
 
 
 def is_summary(text: str) -> bool:

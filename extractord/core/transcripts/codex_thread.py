@@ -23,6 +23,7 @@ from extractord.core.transcripts.codex_records import (
     Line,
     Payload,
     is_summary,
+    is_template,
     place_in,
     plain,
     prose,
@@ -265,7 +266,9 @@ class CodexThread:
                     self.ids = []
                     self._turns.append(self.ids)
                     self.turn_is_prompted = True
-                    seen += self._spoken(line, Role.USER, self._origin, written)
+                    is_given = self._origin is Origin.HUMAN and is_template(written)
+                    origin = Origin.HEADLESS if is_given else self._origin
+                    seen += self._spoken(line, Role.USER, origin, written)
                 return seen
             case _:
                 return ()

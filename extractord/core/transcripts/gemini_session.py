@@ -22,6 +22,7 @@ from extractord.core.transcripts.gemini_records import (
     words_of,
 )
 from extractord.core.transcripts.genai import (
+    TEMPLATE,
     TOOLS,
     WRAPPERS,
     answered_in,
@@ -181,7 +182,8 @@ class GeminiReader:
             yield said if hint else self._entry(op, Role.CONTEXT, Origin.SYNTHETIC, text)
         else:
             typed = text_of(op.displayContent) or None
-            yield from pieces(self._entry(op, Role.USER, Origin.HUMAN, text), WRAPPERS, typed)
+            origin = Origin.HEADLESS if TEMPLATE.match(typed or text) else Origin.HUMAN
+            yield from pieces(self._entry(op, Role.USER, origin, text), WRAPPERS, typed)
 
     def _said(self, op: Op) -> Entry:
         content = op.content if op.content is not None else op.parts

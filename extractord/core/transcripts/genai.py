@@ -29,6 +29,12 @@ WRAPPERS = re.compile(
 )
 """What hooks and `@file` put round a person's words, to the last end mark: a file may hold one too."""
 
+TEMPLATE = re.compile(
+    r"\s*(?:You are an AI agent that brings the power of Gemini directly into the terminal\. Your task is to"
+    r"|You are Qwen Code, an interactive CLI agent\.) [Aa]nalyze the current directory"
+)
+"""How the prompt begins that `/init` gives in a person's name."""
+
 _EXIT = re.compile(r"^Exit Code: (-?\d+)\s*$", re.MULTILINE)
 
 

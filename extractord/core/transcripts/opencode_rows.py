@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from datetime import datetime
 from typing import Any
 
 from msgspec import Struct, field
@@ -132,6 +134,21 @@ class Part(Struct):
     callID: str | None = None  # noqa: N815
     state: State = field(default_factory=State)
     reason: str | None = None
+
+
+_ID = re.compile(r"(?:ses|msg)_([0-9a-f]{12})[0-9A-Za-z]{14}")
+_MILLISECONDS = 1 << 36
+"""So many can an id tell apart, two years of them; those of sessions count down."""
+
+
+def made_later(session: str, message: str, time: datetime) -> bool:
+    """True if both ids were made a second or more after the time at which the message says it was."""
+    began, made = _ID.fullmatch(session), _ID.fullmatch(message)
+    if began is None or made is None:
+        return False
+    at = int(time.timestamp() * 1000)
+    ages = ((~int(began[1], 16) >> 12) - at, (int(made[1], 16) >> 12) - at)
+    return all(1000 <= age % _MILLISECONDS < _MILLISECONDS // 2 for age in ages)  # noqa: PLR2004 - a second
 
 
 ROW = decoder(Row)

@@ -25,6 +25,7 @@ from extractord.core.transcripts.opencode_rows import (
     Revert,
     Row,
     SessionFile,
+    made_later,
 )
 from extractord.core.transcripts.recorded import instant, shortened
 from extractord.core.transcripts.source import Opened
@@ -33,6 +34,12 @@ from extractord.core.transcripts.toolcalls import tool_call
 
 AGENT = "opencode"
 
+_TEMPLATES = (
+    "Please analyze this codebase and create an AGENTS.md file containing:",
+    "Create or update `AGENTS.md` for this repository.",
+    "You are a code reviewer. Your job is to review code changes and provide actionable feedback.",
+)
+"""How the prompts begin that its own commands give in a person's name."""
 _GOES_ON = frozenset({"tool-calls", "unknown"})
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"', re.DOTALL)
 _SILENT = frozenset(
@@ -149,12 +156,20 @@ class OpencodeReader:
         revision = row.time_updated if isinstance(row.time_updated, int) else 0
         live = self._live.setdefault(self.session or "", {})
         for each in entries:
-            origin = Origin.SUBAGENT if self._subagent and each.origin is not Origin.RECALLED else each.origin
+            origin = self._origin(entry, each.origin)
             yield from self._told.tell(msgspec.structs.replace(each, origin=origin), max(revision, 0))
         live[row.id] = ids = tuple(each.id for each in entries)
         if not active and self._void.get(row.id) != ids:
             self._void[row.id] = ids
             yield Voided(session=self.session or "", ids=ids)
+
+    def _origin(self, message: Entry, origin: Origin) -> Origin:
+        """Where words come from, as the session tells: a fork's copies have older times than ids."""
+        if origin is Origin.RECALLED:
+            return origin
+        if message.time is not None and made_later(self.session or "", message.id, message.time):
+            return Origin.COPIED
+        return Origin.SUBAGENT if self._subagent else origin
 
     def _reverted(self, message: str) -> bool:
         """True for what a revert has taken back, from a message, or from a part in it, on."""
@@ -177,7 +192,8 @@ class OpencodeReader:
         typed = [part.text for part in parts if part.type == "text" and part.text and not _made(part)]
         if typed or (parts and not any(part.type in ("compaction", "text", "subtask") for part in parts)):
             said = "\n".join(map(unquoted, typed))
-            yield from pieces(msgspec.structs.replace(entry, role=Role.USER, origin=Origin.HUMAN, text=said))
+            origin = Origin.HEADLESS if said.lstrip().startswith(_TEMPLATES) else Origin.HUMAN
+            yield from pieces(msgspec.structs.replace(entry, role=Role.USER, origin=origin, text=said))
         for part in parts:
             if part.type == "text" and part.text and _made(part):
                 yield from pieces(msgspec.structs.replace(entry, id=part.id, text=part.text))

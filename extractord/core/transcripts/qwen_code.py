@@ -14,6 +14,7 @@ from extractord.core.transcripts.branches import Branches
 from extractord.core.transcripts.gemini_cli import chat_recording, container
 from extractord.core.transcripts.gemini_session import GeminiReader
 from extractord.core.transcripts.genai import (
+    TEMPLATE,
     TOOLS,
     WRAPPERS,
     Function,
@@ -95,7 +96,8 @@ class QwenReader:
             yield Voided(session=self.session or self._name, ids=dead)
         payload = self._payload(line)
         said = payload.displayText if payload and payload.displayText else None
-        entry = self._entry(line, Role.USER, self._prompts, text)
+        origin = Origin.HEADLESS if TEMPLATE.match(said or text) else self._prompts
+        entry = self._entry(line, Role.USER, origin, text)
         yield from self._tell(*pieces(entry, WRAPPERS, said), spoken=True)
 
     def _assistant(self, line: Record, parts: list[Part]) -> Iterator[Seen]:

@@ -158,6 +158,13 @@ def test_prose_is_told_from_wrappers(content: object, prompt: str | None) -> Non
     assert prompts(seen) == ([prompt] if prompt else [])
 
 
+def test_what_a_command_of_its_own_asks_is_no_persons_words() -> None:
+    words = "Generate a file named AGENTS.md that serves as a contributor guide for this repository.\nx"
+    assert shape(fed(reader(SOURCE), meta(), says("user", words))) == [
+        (Role.USER, Origin.HEADLESS, words, False)
+    ]
+
+
 def test_a_summary_that_stands_as_a_prompt_is_recalled() -> None:
     words = "Another language model started to solve this problem and produced a summary of it: tabs"
     assert shape(fed(reader(SOURCE), meta(), says("user", words))) == [

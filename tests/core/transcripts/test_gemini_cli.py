@@ -178,6 +178,14 @@ def test_a_message_with_a_derived_id_is_the_agents_own_and_kept_apart_by_session
     assert seen == [entry(f"s1/{CONTEXT_ID}", Role.CONTEXT, Origin.SYNTHETIC, "anything at all")]
 
 
+def test_what_a_command_of_its_own_asks_is_no_persons_words() -> None:
+    words = (
+        "\nYou are an AI agent that brings the power of Gemini directly into the terminal. "
+        "Your task is to analyze the current directory and more"
+    )
+    assert [each.origin for each in newest(said(user("u1", words))).values()] == [Origin.HEADLESS]
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -76,6 +76,38 @@ def entry(ident: str, role: Role, origin: Origin, words: str, **more: object) ->
     )
 
 
+FORKED = "ses_dd1f4a1d5ffe3UmX1u4rAYuca5"
+"""Made at 1,796,068,826,666 ms."""
+
+
+@pytest.mark.parametrize(
+    ("ident", "created", "origin"),
+    [
+        ("msg_22e0b5e45001GE2xodd3Kt3xne", 1_796_068_674_932, Origin.COPIED),
+        ("msg_22e0b6f54001BQ9sbu02Vd3z7o", 1_796_068_831_060, Origin.HUMAN),
+        ("msg_22e0b5e45001GE2xodd3Kt3xne", 1_796_068_826_692, Origin.HUMAN),
+        ("msg_1", 1_796_068_674_932, Origin.HUMAN),
+        ("msg_22e0b5e45001GE2xodd3Kt3xne", None, Origin.HUMAN),
+    ],
+)
+def test_what_a_fork_repeats_is_a_copy(ident: str, created: int | None, origin: Origin) -> None:
+    said = row(ident, {"role": "user", "time": {"created": created}}, text("we use tabs"))
+    seen = newest(fed(reader(SOURCE), session(ident, id=FORKED), said))
+    assert [(each.text, each.origin) for each in seen.values()] == [("we use tabs", origin)]
+
+
+@pytest.mark.parametrize(
+    ("words", "origin"),
+    [
+        ("Create or update `AGENTS.md` for this repository.\n\nThe goal is", Origin.HEADLESS),
+        ("Please create or update `AGENTS.md`: we use tabs", Origin.HUMAN),
+    ],
+)
+def test_what_a_command_of_its_own_asks_is_no_persons_words(words: str, origin: Origin) -> None:
+    seen = newest(fed(reader(SOURCE), session("msg_1"), user("msg_1", text(words))))
+    assert [each.origin for each in seen.values()] == [origin]
+
+
 def answered(ident: str, role: Role, words: str, **more: object) -> Entry:
     return entry(
         ident, role, Origin.SYNTHETIC, words, **{"parent": "msg_1", "cwd": "/home/dev/shop/api", **more}

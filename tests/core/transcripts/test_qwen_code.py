@@ -143,6 +143,14 @@ def test_what_a_schedule_asks_is_no_persons() -> None:
     assert origins("channel") == [Origin.HUMAN]
 
 
+def test_what_a_command_of_its_own_asks_is_no_persons_words() -> None:
+    words = "\nYou are Qwen Code, an interactive CLI agent. Analyze the current directory and more"
+    asked = record("q1", None, "user", words)
+    assert [each.origin for each in newest(fed(reader(SOURCE), asked)).values()] == [Origin.HEADLESS]
+    typed = record("q1", None, "user", words, systemPayload={"displayText": "/init but use tabs"})
+    assert prompts(fed(reader(SOURCE), typed)) == ["/init but use tabs"]
+
+
 def test_what_a_subagent_does_beside_its_session_ends_no_turn() -> None:
     seen = fed(
         reader(SOURCE, "/home/dev/.qwen/projects/x/subagents/s1/agent-explore-1.jsonl"),
