@@ -18,17 +18,23 @@ from extractord.core.transcripts.speech import Speech
 from extractord.core.transcripts.telling import decoded
 
 _SILENT = frozenset({"todo_state", "session_end", "settings"})
+_SEEN_BY_ONE = frozenset({"llm_only", "user_only", "hidden"})
+"""What only the model, or only the person, is shown: the agent put it there."""
 
 
 class _Message(Struct):
     role: str = ""
     content: Content = None
+    visibility: str | None = None
+    messageType: str | None = None  # noqa: N815 - the record's own name
 
 
 class _Record(Struct):
     type: str = ""
     id: str | None = None
-    sessionId: str | None = None  # noqa: N815 - the record's own name
+    sessionId: str | None = None  # noqa: N815
+    callingSessionId: str | None = None  # noqa: N815
+    decompSessionType: str | None = None  # noqa: N815
     timestamp: Any = None
     cwd: str | None = None
     version: Any = None
@@ -56,6 +62,7 @@ class DroidReader:
         self.version: str | None = None
         self.unknown: Counter[str] = Counter()
         self._speech = Speech("droid", opened.path.rsplit("/", 1)[-1].removesuffix(".jsonl"))
+        self._last: Entry | None = None
 
     def feed(self, record: bytes) -> Iterator[Seen]:
         """Given a line, yield what it brings."""
@@ -66,7 +73,11 @@ class DroidReader:
             case "session_start" | "system":
                 self._begin(line)
             case "message" if isinstance(line.message, _Message):
-                yield from self._message(line, line.message)
+                for each in self._message(line, line.message):
+                    self._last = each if each.role is Role.ASSISTANT else self._last
+                    yield each
+            case "agent_turn_outcome":
+                yield from self._ended()
             case "message" if line.role is not None:
                 yield from self._printed(line)
             case "tool_call" | "tool_result" | "completion" | "error":
@@ -89,13 +100,21 @@ class DroidReader:
         self.session = named or self._speech.session
         self._speech.session = self.session
         self._speech.cwd = line.cwd or self._speech.cwd
+        self._speech.is_subagent = bool(line.callingSessionId) or line.decompSessionType == "worker"
         self.version = line.version if isinstance(line.version, str) else self.version
 
-    def _message(self, line: _Record, message: _Message) -> Iterator[Seen]:
+    def _message(self, line: _Record, message: _Message) -> Iterator[Entry]:
         entry = opening(self._speech, message.role, text_of(message.content), line.id, line.timestamp)
-        yield from said_in(
-            self._speech, message.role, message.content, replace(entry, parent=line.parentId), REMINDER
-        )
+        entry = replace(entry, parent=line.parentId)
+        if message.role == "user" and (message.visibility in _SEEN_BY_ONE or message.messageType):
+            entry = replace(entry, role=Role.CONTEXT, origin=_not_human(entry.origin))
+        yield from said_in(self._speech, message.role, message.content, entry, REMINDER)
+
+    def _ended(self) -> Iterator[Seen]:
+        """A line of its own says that the turn has ended."""
+        if self._last is not None and not self._last.turn_end:
+            yield from self._speech.answered(self._last, self._last.calls, ended=True)
+            self._last = None
 
     def _printed(self, line: _Record) -> Iterator[Seen]:
         """A message of `droid exec`, whose prompts a program gives."""
@@ -129,6 +148,10 @@ class DroidReader:
         return self._speech.entry(role, origin, text, line.id, line.timestamp)
 
 
+def _not_human(origin: Origin) -> Origin:
+    return Origin.SYNTHETIC if origin is Origin.HUMAN else origin
+
+
 def _roots(around: Surroundings) -> tuple[str, ...]:
     """`.factory/sessions` in the home."""
     return (f"{around.home}/.factory/sessions",)
@@ -154,5 +177,5 @@ SOURCE = Source(
     reader=DroidReader,
     writes_turn_end=False,
     gaps="branches that a rewind left are not told apart",
-    seen="0.81.0",
+    seen="0.81.0, 0.215.0",
 )

@@ -100,6 +100,47 @@ def test_a_reminder_is_nobodys_words(words: str, typed: list[str]) -> None:
     assert prompts(fed(reader(SOURCE), START, message("m1", "user", text(words)))) == typed
 
 
+@pytest.mark.parametrize(
+    ("more", "origin"),
+    [
+        ({"callingSessionId": "s0"}, Origin.SUBAGENT),
+        ({"decompSessionType": "worker"}, Origin.SUBAGENT),
+        ({"decompSessionType": "orchestrator", "parent": "s0"}, Origin.HUMAN),
+    ],
+)
+def test_a_session_that_another_called_is_a_sub_agents(more: dict[str, object], origin: Origin) -> None:
+    assert fed(reader(SOURCE), {**START, **more}, message("m1", "user", text("list them"))) == [
+        entry("m1", Role.USER, origin, "list them")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ({"visibility": "llm_only"}, []),
+        ({"visibility": "user_only", "messageType": "system_notification"}, []),
+        ({"visibility": "both"}, ["always ask me"]),
+        ({}, ["always ask me"]),
+    ],
+)
+def test_what_is_shown_to_one_side_only_is_no_prompt(more: dict[str, object], said: list[str]) -> None:
+    inner = {"role": "user", "content": [text("always ask me")], **more}
+    seen = fed(reader(SOURCE), START, {"type": "message", "id": "m1", "message": inner})
+    assert prompts(seen) == said
+    assert [each.text for each in newest(seen).values()] == ["always ask me"]
+
+
+def test_a_turns_outcome_ends_it_once() -> None:
+    outcome = {"type": "agent_turn_outcome", "turnId": "m1", "reason": "completed", "resultKind": "text"}
+    to = reader(SOURCE)
+    seen = fed(to, outcome, START, message("m1", "user", text("go")), message("m2", "assistant", text("Ok")))
+    assert [each.turn_end for each in newest(seen).values()] == [False, False]
+    assert fed(to, outcome, outcome) == [
+        entry("m2", Role.ASSISTANT, Origin.SYNTHETIC, "Ok", turn_end=True, revision=1)
+    ]
+    assert to.unknown == {}
+
+
 def test_odd_lines_are_counted_and_a_numbered_version_is_the_files() -> None:
     to = reader(SOURCE)
     fed(to, {**START, "version": 2}, {"type": "novel"}, b"{", {"type": "message"})
