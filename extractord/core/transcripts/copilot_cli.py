@@ -6,14 +6,12 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any
 
-from msgspec import Struct, field
 from msgspec.structs import replace
 
 from extractord.core.records import Entry, Origin, Role, Seen, ToolCall
 from extractord.core.transcripts.copilot_history import CopilotHistoryReader
-from extractord.core.transcripts.decoding import decoder
+from extractord.core.transcripts.copilot_records import EVENT, Event, Place, Request
 from extractord.core.transcripts.recorded import instant, shortened
 from extractord.core.transcripts.source import Container, Opened, Source, Surroundings
 from extractord.core.transcripts.telling import Told, decoded, pieces, result_origin
@@ -30,58 +28,18 @@ _TOOLS = {
     "apply_patch": Takes("patch", ("patch", "input")),
     "bash": _SHELL,
     "shell": _SHELL,
+    "powershell": _SHELL,
 }
-_EXIT = re.compile(r"<shellId: \S+ completed with exit code (-?\d+)>\s*\Z")
+_EXIT = re.compile(r"<(?:shellId: \S+ completed|exited) with exit code (-?\d+)>\s*\Z")
 _SILENT = re.compile(
-    r"assistant\.(?:turn_start|turn_end|reasoning)|system\.message|hook\..*|permission\..*|subagent\..*"
-    r"|tool\.(?:execution_start|execution_partial_result|user_requested)"
-    r"|session\.(?!start$|resume$|error$|compaction_complete$|context_changed$).*"
+    r"assistant\.(?!message$).*|tool\.(?!execution_complete$).*|(?:hook|permission|subagent|skill|tool_search"
+    r"|external_tool|model|mcp|mcp_app|elicitation|sampling|command|commands|capabilities|factory|ui"
+    r"|pending_messages|auto_mode_switch|session_limits_exhausted)\..*|user_input\.requested"
+    r"|exit_plan_mode\.requested|session\.(?!start$|resume$|error$|compaction_complete$|context_changed$).*"
 )
-
-
-class _Request(Struct):
-    toolCallId: str | None = None  # noqa: N815 - the record's own name
-    name: str | None = None
-    arguments: Any = None
-
-
-class _Place(Struct):
-    cwd: str | None = None
-    branch: str | None = None
-
-
-class _Result(Struct):
-    content: str | None = None
-
-
-class _Body(Struct):
-    """What an event's `data` holds, whichever event it is."""
-
-    sessionId: str | None = None  # noqa: N815
-    copilotVersion: str | None = None  # noqa: N815
-    context: _Place | None = None
-    content: str | None = None
-    source: str | None = None
-    isAutopilotContinuation: Any = None  # noqa: N815
-    toolRequests: list[_Request] | None = None  # noqa: N815
-    toolCallId: str | None = None  # noqa: N815
-    success: Any = None
-    result: _Result | None = None
-    error: Any = None
-    message: str | None = None
-    summaryContent: str | None = None  # noqa: N815
-
-
-class _Event(Struct):
-    type: str = ""
-    id: str | None = None
-    parentId: str | None = None  # noqa: N815
-    timestamp: Any = None
-    agentId: str | None = None  # noqa: N815
-    data: _Body = field(default_factory=_Body)
-
-
-_EVENT = decoder(_Event)
+_BY_PROGRAM = "running in non-interactive mode"
+"""What the model is told where a program gives the prompts."""
+_TYPED = frozenset({None, "", "user", "human"})
 
 
 class CopilotReader:
@@ -94,13 +52,15 @@ class CopilotReader:
         self.unknown: Counter[str] = Counter()
         *_, folder, name = ("", *opened.path.split("/"))
         self._name = folder if name == "events.jsonl" else name.partition(".")[0]
-        self._place = _Place()
+        self._place = Place()
         self._names: dict[str, str] = {}
         self._told = Told()
+        self._prompts = Origin.HUMAN
+        self._asked: Entry | None = None
 
     def feed(self, record: bytes) -> Iterator[Seen]:
         """Given an event, yield what it brings."""
-        event = decoded(record, _EVENT, self.unknown)
+        event = decoded(record, EVENT, self.unknown)
         if event is None:
             return
         body = event.data
@@ -109,6 +69,8 @@ class CopilotReader:
                 self.session = body.sessionId or self.session
                 self.version = body.copilotVersion or self.version
                 self._place = body.context or self._place
+            case "system.message":
+                yield from self._instructed(event)
             case _ if _SILENT.fullmatch(event.type):
                 return
             case _ if not event.id:
@@ -126,27 +88,37 @@ class CopilotReader:
         """Nothing waits: an event is whole."""
         return iter(())
 
-    def _user(self, event: _Event) -> Iterator[Seen]:
+    def _user(self, event: Event) -> Iterator[Seen]:
         """What was typed is `content`; what the model got, `transformedContent`, has more around it."""
         body = event.data
         if (body.source or "").startswith("agent"):
             origin = Origin.SUBAGENT
-        elif body.source or body.isAutopilotContinuation:
+        elif body.source not in _TYPED or body.isAutopilotContinuation:
             origin = Origin.SYNTHETIC
         else:
-            origin = Origin.HUMAN
+            origin = self._prompts
         for each in pieces(self._entry(event, Role.USER, origin, body.content or "")):
+            self._asked = each if each.origin is self._prompts and each.role is Role.USER else self._asked
             yield from self._told.tell(each)
 
-    def _assistant(self, event: _Event) -> Iterator[Seen]:
+    def _instructed(self, event: Event) -> Iterator[Seen]:
+        """The model's instructions say who drives it; they may come after the first prompt."""
+        if event.agentId is not None or not event.data.content:
+            return
+        origin = Origin.HEADLESS if _BY_PROGRAM in event.data.content else Origin.HUMAN
+        if origin is not self._prompts and self._asked is not None:
+            yield from self._told.tell(replace(self._asked, origin=origin))
+        self._prompts, self._asked = origin, None
+
+    def _assistant(self, event: Event) -> Iterator[Seen]:
         text = event.data.content or ""
         asked = event.data.toolRequests or []
         calls = tuple(self._call(event, nth, ask) for nth, ask in enumerate(asked))
         entry = self._entry(event, Role.ASSISTANT, Origin.SYNTHETIC, text)
-        ended = bool(text) and not calls and event.agentId is None
+        ended = bool(text) and not calls and not _is_subagents(event)
         yield from self._told.tell(replace(entry, calls=calls, turn_end=ended))
 
-    def _call(self, event: _Event, nth: int, ask: _Request) -> ToolCall:
+    def _call(self, event: Event, nth: int, ask: Request) -> ToolCall:
         arguments = ask.arguments
         if isinstance(arguments, str):
             arguments = _object(arguments)
@@ -160,7 +132,7 @@ class CopilotReader:
         call = tool_call(ident, "view" if views else name, arguments, self._place.cwd, _TOOLS)
         return replace(call, name=name)
 
-    def _result(self, event: _Event) -> Iterator[Seen]:
+    def _result(self, event: Event) -> Iterator[Seen]:
         body = event.data
         text = (body.result.content if body.result else None) or ""
         name = self._names.get(body.toolCallId or "", "")
@@ -172,7 +144,7 @@ class CopilotReader:
         origin = result_origin(name, text, Origin.SYNTHETIC)
         yield from self._told.tell(self._entry(event, Role.TOOL, origin, shortened(text)))
 
-    def _aside(self, event: _Event) -> Iterator[Seen]:
+    def _aside(self, event: Event) -> Iterator[Seen]:
         """What the agent says of itself; an error and an abort end the turn."""
         body = event.data
         match event.type:
@@ -182,14 +154,18 @@ class CopilotReader:
                 entry = self._entry(event, Role.CONTEXT, Origin.SYNTHETIC, body.content or "")
             case "session.error" | "abort":
                 entry = self._entry(event, Role.CONTEXT, Origin.SYNTHETIC, body.message or "")
-                entry = replace(entry, turn_end=event.agentId is None)
+                entry = replace(entry, turn_end=not _is_subagents(event))
+            case "user_input.completed" | "exit_plan_mode.completed":
+                said = body.answer if body.wasFreeform else body.feedback
+                entry = self._entry(event, Role.USER, self._prompts, said or "")
             case other:
                 self.unknown[other[:64]] += 1
                 return
-        yield from self._told.tell(entry)
+        if entry.text or entry.turn_end:
+            yield from self._told.tell(entry)
 
-    def _entry(self, event: _Event, role: Role, origin: Origin, text: str) -> Entry:
-        if event.agentId is not None and origin is not Origin.RECALLED:
+    def _entry(self, event: Event, role: Role, origin: Origin, text: str) -> Entry:
+        if _is_subagents(event) and origin is not Origin.RECALLED:
             origin = Origin.SUBAGENT
         return Entry(
             id=event.id or "",
@@ -203,6 +179,11 @@ class CopilotReader:
             cwd=self._place.cwd,
             branch=self._place.branch,
         )
+
+
+def _is_subagents(event: Event) -> bool:
+    """True for what a sub-agent did; before it said so itself, its events named the call that began it."""
+    return event.agentId is not None or event.data.parentToolCallId is not None
 
 
 def _object(text: str) -> object:
@@ -243,5 +224,5 @@ SOURCE = Source(
     claims=_claims,
     reader=lambda opened: CopilotHistoryReader(opened) if _is_history(opened.path) else CopilotReader(opened),
     gaps="the documents of 2025 do not say in which folder a session worked",
-    seen="documents of October 2025, 0.0.420, 1.0.77, 1.0.78",
+    seen="documents of October 2025, 0.0.420, 1.0.77 to 1.0.102",
 )

@@ -87,6 +87,8 @@ def test_prompt_call_result_and_answer() -> None:
     [
         (True, "x\n<shellId: 0 completed with exit code 0>", True),
         (True, "x\n<shellId: 0 completed with exit code 2>", False),
+        (True, "x\n<exited with exit code 0>", True),
+        (True, "x\n<exited with exit code 1>", False),
         (True, "x", True),
         (False, "x", False),
     ],
@@ -120,6 +122,7 @@ def test_a_call_names_its_files(name: str, arguments: object, paths: tuple[str, 
         ({}, None, Origin.HUMAN),
         ({"source": "agent-1"}, None, Origin.SUBAGENT),
         ({}, "call_1", Origin.SUBAGENT),
+        ({"source": "user"}, None, Origin.HUMAN),
         ({"source": "skill-x"}, None, Origin.SYNTHETIC),
         ({"isAutopilotContinuation": True}, None, Origin.SYNTHETIC),
     ],
@@ -148,6 +151,49 @@ def test_a_sub_agents_answer_ends_no_turn_and_an_abort_or_error_does() -> None:
         entry("e4", Role.CONTEXT, Origin.RECALLED, "before"),
         entry("e5", Role.CONTEXT, Origin.SYNTHETIC, "an agent completed"),
     ]
+
+
+def test_what_a_sub_agent_did_was_told_by_the_call_that_began_it() -> None:
+    seen = fed(
+        reader(SOURCE, PATH),
+        START,
+        event("e1", "user.message", content="go"),
+        event("e2", "assistant.message", content="found it", parentToolCallId="c9"),
+        event("e3", "assistant.message", content="Done."),
+    )
+    assert seen == [
+        entry("e1", Role.USER, Origin.HUMAN, "go"),
+        entry("e2", Role.ASSISTANT, Origin.SUBAGENT, "found it"),
+        entry("e3", Role.ASSISTANT, Origin.SYNTHETIC, "Done.", turn_end=True),
+    ]
+
+
+def test_the_models_instructions_say_that_a_program_prompts() -> None:
+    driven = event("e2", "system.message", content="You are running in non-interactive mode and …")
+    interactive = event("e5", "system.message", content="You are a terminal assistant.")
+    agents = event("e6", "system.message", "call_1", content="You are running in non-interactive mode")
+    to = reader(SOURCE, PATH)
+    one, two, three = (event(f"e{nth}", "user.message", content="go on") for nth in (1, 3, 4))
+    assert fed(to, START, one, driven, two) == [
+        entry("e1", Role.USER, Origin.HUMAN, "go on"),
+        entry("e1", Role.USER, Origin.HEADLESS, "go on", revision=1),
+        entry("e3", Role.USER, Origin.HEADLESS, "go on"),
+    ]
+    assert fed(to, three, interactive, agents) == [
+        entry("e4", Role.USER, Origin.HEADLESS, "go on"),
+        entry("e4", Role.USER, Origin.HUMAN, "go on", revision=1),
+    ]
+
+
+def test_what_a_person_answers_in_their_own_words_is_theirs() -> None:
+    seen = fed(
+        reader(SOURCE, PATH),
+        START,
+        event("e1", "user_input.completed", answer="use tabs always", wasFreeform=True),
+        event("e2", "user_input.completed", answer="first choice", wasFreeform=False),
+        event("e3", "exit_plan_mode.completed", approved=False, feedback="keep the old name"),
+    )
+    assert prompts(seen) == ["use tabs always", "keep the old name"]
 
 
 def test_our_memory_is_recalled_wherever_it_stands() -> None:
