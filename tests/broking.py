@@ -19,6 +19,7 @@ MOSQUITTO = shutil.which("mosquitto", path=f"{os.environ.get('PATH', '')}:/usr/s
 HAS_BROKER = MOSQUITTO is not None and shutil.which("mosquitto_sub") is not None
 HAS_CERTIFICATES = shutil.which("openssl") is not None
 FLEET_PAGE = Path(__file__).parents[1] / "docs/fleet.md"
+EVENTS_PAGE = Path(__file__).parents[1] / "docs/events.md"
 PASSWORD = "only-in-tests"  # noqa: S105 - of a broker that lives for a test
 
 
@@ -78,7 +79,7 @@ class Mosquitto:
         show certificates in place of passwords, as the page says.
         """
         made = cls(folder, users=dict.fromkeys((*names, "root"), ""), tls=True)
-        conf, acl, instead = _blocks_of(FLEET_PAGE)
+        conf, acl, instead = blocks_of(FLEET_PAGE)
         for there, here in (
             ("listener 8883", f"listener {made.port} 127.0.0.1"),
             ("/etc/mosquitto/", f"{folder}/"),
@@ -174,8 +175,11 @@ class Mosquitto:
         )
 
     @contextlib.contextmanager
-    def heard(self, *topics: str, user: str = "") -> Iterator[Subscriber]:
-        """What mosquitto_sub hears on these topics, from when it has subscribed."""
+    def heard(self, *topics: str, user: str = "", session: str = "") -> Iterator[Subscriber]:
+        """What mosquitto_sub hears on these topics, from when it has subscribed.
+
+        Under the name of a `session` the broker keeps for an hour what comes while nobody hears.
+        """
         file = self.folder / f"heard-{time.monotonic_ns()}"
         wanted = [each for topic in topics for each in ("-t", topic)]
         with file.open("wb") as out:
@@ -185,6 +189,7 @@ class Mosquitto:
                     "-oL",
                     "mosquitto_sub",
                     *self.client(user),
+                    *(["-c", "-i", session, "-x", "3600"] if session else []),
                     "-q",
                     "1",
                     "-d",
@@ -254,7 +259,7 @@ def _openssl(folder: Path, subject: str, *more: str) -> None:
     subprocess.run([*ask, "-days", "1", "-subj", subject, *more], check=True, capture_output=True, cwd=folder)
 
 
-def _blocks_of(page: Path) -> list[str]:
+def blocks_of(page: Path) -> list[str]:
     """The blocks that are files of a broker's: each begins with the file's name in a comment."""
     blocks = re.findall(r"```\n( *# /etc/mosquitto/.*?)```", page.read_text(), re.DOTALL)
     return [textwrap.dedent(block) for block in blocks]

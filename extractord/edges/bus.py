@@ -117,6 +117,12 @@ class Line:
         """It is ours now: the broker need not send it again. In the order in which they came."""
         self._paho.ack(came.mid, 1)
 
+    async def broken(self) -> None:
+        """Wait until the line stands no more, and raise BusError: who only speaks would not notice."""
+        gone = self._client._disconnected  # noqa: SLF001 - what its own calls wait for
+        await asyncio.wait([gone])
+        raise BusError(f"the broker: {_farewell(gone)}")
+
     async def _first(self, answer: asyncio.Future[ReasonCode]) -> None:
         """Wait for the answer, or until there can be none."""
         gone = self._client._disconnected  # noqa: SLF001 - what its own calls wait for

@@ -102,7 +102,7 @@ class Speaking:
 
     async def _live(self, line: Line) -> None:
         self.is_on_line = True
-        parts = [self._speak(line)]
+        parts = [self._speak(line), line.broken()]
         if self._house.settings.mqtt.hear:
             await line.subscribe([heard_topics(self._name)])
             asked: asyncio.Queue[Heard] = asyncio.Queue(_ASKED)

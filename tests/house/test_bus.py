@@ -13,10 +13,12 @@ from pathlib import Path
 
 import jsonschema
 import pytest
-from broking import HAS_BROKER, HAS_CERTIFICATES, PASSWORD, Mosquitto, Subscriber
+from broking import EVENTS_PAGE, HAS_BROKER, HAS_CERTIFICATES, PASSWORD, Mosquitto, Subscriber, blocks_of
 from living import FACTS, TUESDAY, Place, Session, append
 
-TOP = Path(__file__).parents[2]
+from extractord.edges.ledger import Ledger
+from extractord.storeroom import now
+
 STATUS = "extractord/v1/here/status"
 FINISHED = "extractord/v1/here/said/run/finished"
 
@@ -55,7 +57,7 @@ def broker(tmp_path: Path, place: Bused) -> Iterator[Mosquitto]:
 
 def schemas() -> dict[str, dict[str, object]]:
     """The schemas that docs/events.md has, by topic."""
-    text = (TOP / "docs/events.md").read_text()
+    text = EVENTS_PAGE.read_text()
     found = re.findall(r"### `([^`]+)`\n(?:(?!###).)*?```json\n(.*?)```", text, re.DOTALL)
     return {topic.replace("<name>", "here"): json.loads(schema) for topic, schema in found}
 
@@ -277,3 +279,43 @@ def test_what_cannot_be_used_of_the_broker_is_said_at_once_with_what_to_do(place
         assert ran.returncode == 78
         assert len(ran.stderr.splitlines()) == 6, ran.stderr
         assert [part for part in parts if part not in ran.stderr] == []
+
+
+def waiting(place: Bused) -> int:
+    """How many events the broker does not have yet."""
+    return int(json.loads(place.command("status", "--json").stdout)["bus"]["waiting"])
+
+
+def test_a_broker_as_the_page_sets_it_up_keeps_every_event_for_who_is_away(
+    tmp_path: Path, place: Bused
+) -> None:
+    (lines,) = blocks_of(EVENTS_PAGE)
+    many = 1200  # mosquitto by itself keeps 1,000
+    with Mosquitto(tmp_path / "broker", more=lines.splitlines()) as broker:
+        place.more = broker.settings()
+        with broker.heard(FINISHED, session="watcher"):
+            pass
+        with Ledger.open(place.home / "state") as ledger, ledger.transaction():
+            for number in range(many):
+                ledger.outbox.put(FINISHED, str(number).encode(), now(), many)
+        with place.running():
+            place.wait_for(lambda: waiting(place) == 0, 60)
+            time.sleep(1)
+            broker.stop(signal.SIGKILL)
+            broker.start()
+        with broker.heard(FINISHED, session="watcher") as heard:
+            heard.wait_for(lambda: len(heard.on(FINISHED)) >= many, 60)
+        assert heard.on(FINISHED) == [str(number).encode() for number in range(many)]
+
+
+def test_a_daemon_that_hears_nothing_notices_all_the_same_that_its_broker_began_anew(
+    broker: Mosquitto, place: Bused
+) -> None:
+    place.more = {**place.more, "EXTRACTORD_MQTT__HEAR": "false"}
+    with place.running():
+        place.wait_for(lambda: "the broker is there" in place.log(), 20)
+        broker.stop(signal.SIGKILL)
+        broker.start()
+        with broker.heard(STATUS) as heard:
+            heard.wait_for(lambda: is_status(heard, "online"), 40)
+    assert "never retrieved" not in place.log()

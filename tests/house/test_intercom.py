@@ -37,6 +37,10 @@ class Flooded:
     async def subscribe(self, topics: Iterable[str]) -> None:
         """They are heard."""
 
+    async def broken(self) -> None:
+        """It never is."""
+        await asyncio.Event().wait()
+
     async def came(self) -> AsyncIterator[Came]:
         topic = f"extractord/v1/{segment('here')}/heard/pause"
         for mid in range(MANY):
