@@ -31,7 +31,7 @@ from extractord.core.transcripts.genai import (
     output_of,
     text_of,
 )
-from extractord.core.transcripts.recorded import instant, shortened
+from extractord.core.transcripts.recorded import instant, shortened, text_key
 from extractord.core.transcripts.source import Opened
 from extractord.core.transcripts.telling import Told, decoded, pieces, result_origin
 from extractord.core.transcripts.toolcalls import tool_call
@@ -57,6 +57,7 @@ class GeminiReader:
         self._live: dict[str, None] = {}
         self._by_words: dict[int, str] = {}
         self._answer: Entry | None = None
+        self._nameless: Counter[str] = Counter()
 
     def feed(self, record: bytes) -> Iterator[Seen]:
         """Given a line, or a whole document, yield what it brings."""
@@ -69,12 +70,21 @@ class GeminiReader:
             self.session = op.change.sessionId or self.session
             self._place(op.change)
             yield from self._replaced(op.change.messages)
-        elif op.id is not None:
+        elif op.id is not None or (op.type is not None and op.messages is None):
+            self._identify([op], self._nameless)
             yield from self._message(op)
         elif op.sessionId is not None:
             yield from self._opened(op)
         else:
             self.unknown["no id"] += 1
+
+    def _identify(self, messages: list[Op], nameless: Counter[str]) -> None:
+        """Given messages, and how often the same came before, key those without an id by their words."""
+        for message in messages:
+            words = f"{message.type}\n{text_of(message.content)}"
+            if not message.id and message.type and words.strip() != message.type:
+                message.id = f"{self.session or self._name}/{text_key(words, nameless[words])}"
+                nameless[words] += 1
 
     def settle(self) -> Iterator[Seen]:
         """At rest: an answer that no tool call followed was the last."""
@@ -89,6 +99,7 @@ class GeminiReader:
         self._place(op)
         if op.messages is None:
             return
+        self._identify(op.messages, Counter())
         there = {message.id for message in op.messages}
         if gone := [ident for ident in self._live if ident not in there]:
             yield from self._voided(gone)
@@ -105,6 +116,7 @@ class GeminiReader:
         """
         if messages is None:
             return
+        self._identify(messages, Counter())
         yield from self._answered()
         earlier, self._live = frozenset(self._brought), {}
         for message in messages:

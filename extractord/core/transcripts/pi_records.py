@@ -58,7 +58,7 @@ def text_in(content: str | list[Part] | None) -> str:
     """The text of a message's content, without thinking and images."""
     if content is None or isinstance(content, str):
         return content or ""
-    return "\n".join(part.text for part in content if part.type == "text" and part.text)
+    return "\n".join(part.text for part in content if part.type in ("text", "") and part.text)
 
 
 def calls_in(content: str | list[Part] | None) -> list[Part]:

@@ -26,7 +26,7 @@ from extractord.core.transcripts.genai import (
     text_of,
 )
 from extractord.core.transcripts.qwen_records import DECODER, PAYLOAD, Payload, Record, Result
-from extractord.core.transcripts.recorded import instant, shortened
+from extractord.core.transcripts.recorded import instant, shortened, text_key
 from extractord.core.transcripts.source import Container, Opened, Source, Surroundings
 from extractord.core.transcripts.telling import Told, decoded, pieces, result_origin
 from extractord.core.transcripts.toolcalls import tool_call
@@ -55,19 +55,22 @@ class QwenReader:
         """Whose the session's prompts are."""
         self._told = Told()
         self._branches = Branches()
+        self._nameless: Counter[str] = Counter()
 
     def feed(self, record: bytes) -> Iterator[Seen]:
         """Given a line, yield what it brings."""
         line = decoded(record, DECODER, self.unknown)
         if line is None:
             return
+        parts = (line.message.parts if line.message else None) or []
+        self.session = line.sessionId or self.session
+        self.version = line.version or self.version
+        if not line.uuid:
+            self._identify(line, text_of(parts))
         if not line.uuid:
             self.unknown["no uuid"] += 1
             return
-        self.session = line.sessionId or self.session
-        self.version = line.version or self.version
         self._branches.grow(line.uuid, line.parentUuid)
-        parts = (line.message.parts if line.message else None) or []
         match line.type:
             case "user":
                 yield from self._user(line, parts)
@@ -79,6 +82,13 @@ class QwenReader:
                 yield from self._system(line)
             case other:
                 self.unknown[other[:64]] += 1
+
+    def _identify(self, line: Record, text: str) -> None:
+        """Key what was said by its words, and how often they came, where it has no id."""
+        words = f"{line.type}\n{text}"
+        if text and line.type in ("user", "assistant"):
+            line.uuid = f"{self.session or self._name}/{text_key(words, self._nameless[words])}"
+            self._nameless[words] += 1
 
     def settle(self) -> Iterator[Seen]:
         """Nothing waits: a record is whole."""

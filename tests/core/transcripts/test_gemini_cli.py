@@ -365,13 +365,20 @@ def test_where_it_is_and_what_belongs() -> None:
     assert not SOURCE.claims("/x/a.jsonl", b'{"uuid":"1"}')
 
 
-def test_a_rewind_before_anything_was_said_and_a_message_without_an_id_bring_nothing() -> None:
+def test_a_rewind_before_anything_was_said_and_a_message_without_id_and_words_bring_nothing() -> None:
     to = reader(SOURCE)
-    assert (
-        fed(to, META, {"$rewindTo": "u1"}, {"$set": {"messages": [{"type": "user", "content": "lost"}]}})
-        == []
-    )
+    assert fed(to, META, {"$rewindTo": "u1"}, {"$set": {"messages": [{"type": "user"}]}}) == []
     assert to.unknown == {"no id": 1}
+
+
+def test_messages_without_an_id_are_known_by_their_words_each_time_that_they_come() -> None:
+    bare = [{"type": "user", "content": words} for words in ("go on", "go on", "stop")]
+    log = said(*bare)
+    assert prompts(log) == ["go on", "go on", "stop"]
+    to = reader(SOURCE, "/home/dev/.gemini/tmp/x/chats/session-a.json")
+    document = {**META, "messages": bare}
+    assert newest(fed(to, document)).keys() == newest(log).keys()
+    assert fed(to, document) == []
 
 
 def test_a_content_that_is_one_part_is_its_text() -> None:

@@ -240,6 +240,12 @@ def test_odd_bytes_and_types_do_not_lose_a_prompt(raw: bytes, text: str) -> None
     assert prompts(fed(reader(SOURCE), raw)) == [text]
 
 
+def test_what_has_no_id_is_known_by_its_words_and_how_often_they_came() -> None:
+    bare = [record("", None, "user", words) for words in ("go on", "go on")]
+    assert prompts(fed(reader(SOURCE), *bare)) == ["go on", "go on"]
+    assert newest(fed(reader(SOURCE), *bare)).keys() == newest(fed(reader(SOURCE), *bare)).keys()
+
+
 def test_unknown_types_are_counted_and_known_ones_are_silent() -> None:
     to = reader(SOURCE)
     silent = record("q1", None, "system", subtype="custom_title")
