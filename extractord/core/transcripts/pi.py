@@ -32,18 +32,10 @@ _WRAPPERS = re.compile(r"\A\s*<(skill|file) name=\"[^\n]*?>.*</\1>", re.DOTALL)
 """What stands before a person's words, to the last end mark: a file may hold one too."""
 
 _ENDS = frozenset({"stop", "length", "aborted", "error"})
-_SILENT = frozenset(
-    {
-        "title",
-        "model_change",
-        "thinking_level_change",
-        "custom",
-        "label",
-        "session_info",
-        "leaf",
-        "mode_change",
-    }
-)
+_SILENT_NAMES = """
+    title model_change thinking_level_change custom label session_info leaf mode_change usage context_edit"""
+_SILENT = frozenset(_SILENT_NAMES.split())
+_OUTCOMES = {"ok": True, "error": False}
 _WITHOUT_ID = re.compile(rb'\s*\{"type":"\w+","timestamp":')
 """How a line of version 1 begins; an id that was put in since stands at its end."""
 _NESTED = re.compile(r"(?:^|/)\d{4}-\d\d-\d\dT[^/]*_[^/]+/[^/]+\.jsonl$")
@@ -143,7 +135,8 @@ class PiReader:
                 if message.toolCallId is not None:
                     yield from self._told.outcome(message.toolCallId, ok=not message.isError)
                 origin = result_origin(message.toolName or "", text, Origin.SYNTHETIC)
-                yield from self._tell(line, self._entry(line, Role.TOOL, origin, shortened(text)))
+                entry = self._entry(line, Role.TOOL, origin, shortened(text))
+                yield from self._tell(line, msgspec.structs.replace(entry, calls=self._nest(entry, message)))
             case "bashExecution":
                 shown = f"$ {message.command or ''}\n{message.output or ''}"
                 yield from self._tell(
@@ -154,6 +147,8 @@ class PiReader:
             case "compactionSummary" | "branchSummary":
                 summary = message.summary or text
                 yield from self._tell(line, self._entry(line, Role.CONTEXT, Origin.RECALLED, summary))
+            case "system":
+                return
             case other:
                 self.unknown[f"message/{other[:64]}"] += 1
 
@@ -190,6 +185,16 @@ class PiReader:
 
     def _call(self, entry: str, nth: int, part: Part) -> ToolCall:
         return self._dialect.call(part.id or f"{entry}/{nth}", part.name or "", part.arguments, self._cwd)
+
+    def _nest(self, entry: Entry, message: Message) -> tuple[ToolCall, ...]:
+        """The calls that a tool made itself, each with its outcome."""
+        nested = (message.nestedCalls.calls if message.nestedCalls else None) or ()
+        parts = (Part(id=each.id, name=each.name, arguments=each.arguments) for each in nested)
+        made = (self._call(entry.id, nth, part) for nth, part in enumerate(parts))
+        return tuple(
+            msgspec.structs.replace(call, ok=_OUTCOMES.get(each.status or ""))
+            for call, each in zip(made, nested, strict=True)
+        )
 
     def _tell(self, line: Record, *entries: Entry, spoken: bool = False) -> Iterator[Seen]:
         record = line.id or entries[0].id.partition("#")[0]
@@ -229,5 +234,5 @@ SOURCE = Source(
     container=lambda _path: Container.LINES,
     claims=_claims,
     reader=PiReader,
-    seen="0.31.1 to 0.73.1; records name none",
+    seen="0.31.1 to 1.6.0; records name none",
 )

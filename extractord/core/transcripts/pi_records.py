@@ -19,6 +19,21 @@ class Part(Struct):
     arguments: Any = None
 
 
+class Nested(Struct):
+    """A call that a tool made while it ran, as a program of the model's does."""
+
+    id: str | None = None
+    name: str | None = None
+    arguments: Any = None
+    status: str | None = None
+
+
+class NestedCalls(Struct):
+    """Those that are recorded of them."""
+
+    calls: list[Nested] | None = None
+
+
 class Message(Struct):
     """What somebody said, whoever it was."""
 
@@ -28,6 +43,7 @@ class Message(Struct):
     toolCallId: str | None = None  # noqa: N815
     toolName: str | None = None  # noqa: N815
     isError: Any = None  # noqa: N815
+    nestedCalls: NestedCalls | None = None  # noqa: N815
     command: str | None = None
     output: str | None = None
     summary: str | None = None

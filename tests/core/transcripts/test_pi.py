@@ -51,6 +51,40 @@ def answers(ident: str, parent: str, *, error: bool = False, text: str = "ok") -
     return message(ident, parent, "toolResult", text, toolCallId="c1", toolName="write", isError=error)
 
 
+def test_what_a_tool_called_itself_is_a_call_with_its_own_outcome() -> None:
+    nested = [
+        {"id": "n1", "name": "write", "arguments": {"path": "/home/dev/memory/a.md"}, "status": "ok"},
+        {"id": "n2", "name": "write", "arguments": {"path": "b.md"}, "status": "error"},
+        {"id": "n3", "name": "bash", "arguments": {"command": "echo x > c.md"}, "status": "unfinished"},
+        {"id": "n4", "name": "write", "argumentsBytes": 9000, "status": "ok"},
+    ]
+    seen = fed(
+        reader(SOURCE),
+        HEADER,
+        message(
+            "r1", None, "toolResult", "Script completed", nestedCalls={"calls": nested, "complete": False}
+        ),
+        message("r2", "r1", "toolResult", "fine", nestedCalls={"calls": None}),
+    )
+    assert [(call.paths, call.writes, call.ok) for each in newest(seen).values() for call in each.calls] == [
+        (("/home/dev/memory/a.md",), True, True),
+        (("/home/dev/shop/b.md",), True, False),
+        (("/home/dev/shop/c.md",), True, None),
+        ((), False, True),
+    ]
+
+
+def test_prompts_and_costs_that_the_program_notes_are_silent() -> None:
+    to = reader(SOURCE)
+    noted = [
+        message("m1", None, "system", "You are", sections={"cwd": "/x"}),
+        {"type": "usage", "id": "m2", "parentId": "m1", "kind": "cache_warm"},
+        {"type": "context_edit", "id": "m3", "parentId": "m2", "targetId": "m1", "replacement": None},
+    ]
+    assert fed(to, HEADER, *noted) == []
+    assert to.unknown == {}
+
+
 def test_prompt_call_result_and_answer() -> None:
     seen = fed(
         reader(SOURCE),
