@@ -11,6 +11,7 @@ from extractord.core.records import Origin, Role, Seen
 from extractord.core.transcripts.blocks import shown_in
 from extractord.core.transcripts.commontools import has_failed
 from extractord.core.transcripts.decoding import decoder
+from extractord.core.transcripts.otel_chains import Chains, named_in
 from extractord.core.transcripts.otel_older import messages_in
 from extractord.core.transcripts.otel_values import mapping, milliseconds, objects, plain, text
 from extractord.core.transcripts.recorded import text_key
@@ -34,6 +35,8 @@ class OtelReader:
         self._name = opened.path.rsplit("/", 1)[-1].partition(".")[0]
         self._speech = Speech("otel-genai", self._name)
         self._times: dict[str, object] = {}
+        self._chains = Chains()
+        self._calls: set[str] = set()
         self._of: str | None = None
         self._told = Counter[str]()
 
@@ -57,17 +60,21 @@ class OtelReader:
         attributes = plain(span.get("attributes"))
         found = attributes if isinstance(attributes, dict) else {}
         trace = text(span.get("traceId")) or text(mapping(span.get("context")).get("trace_id"))
-        named = text(found.get("gen_ai.conversation.id")) or text(found.get("session.id")) or trace
-        self.session = named or self._name
-        self._speech.session = self.session
+        named = named_in(found)
+        self._is_in(named or trace or self._name)
         time = milliseconds(next(filter(None, (span.get(key) for key in _ENDS)), None))
         if any(key in found for key in _MESSAGES):
             whole = [each for key in _MESSAGES for each in objects(found.get(key))]
+            self._is_in(named or self._chains.of(whole, self._speech.session))
             yield from self._messages(whole, time, Counter())
         elif older := messages_in(span, found):
+            self._is_in(named or self._chains.of(older, self._speech.session))
             yield from self._messages(older, time, self._counted(span))
         elif text(found.get("gen_ai.operation.name")) == "execute_tool":
             yield from self._tool(found, time)
+
+    def _is_in(self, session: str) -> None:
+        self.session = self._speech.session = session
 
     def _counted(self, span: dict[str, Any]) -> Counter[str]:
         """What was told of the same span before: its messages may come an event each."""
@@ -88,6 +95,7 @@ class OtelReader:
                 for part in parts
                 if part.get("type") == "tool_call"
             ]
+            self._calls.update(call.id for call in calls)
             words = f"{role}\n{said}\n{' '.join(call.id for call in calls)}"
             ident = f"{speech.session}/{text_key(words, told[words])}"
             told[words] += 1
@@ -114,9 +122,10 @@ class OtelReader:
         call, name = text(found.get("gen_ai.tool.call.id")), text(found.get("gen_ai.tool.name")) or ""
         if call is None:
             return
-        asked = self._speech.call(call, name, found.get("gen_ai.tool.call.arguments"))
-        entry = self._speech.entry(Role.ASSISTANT, Origin.SYNTHETIC, "", f"{self.session}/{call}", time)
-        yield from self._speech.answered(entry, [asked])
+        if call not in self._calls:
+            asked = self._speech.call(call, name, found.get("gen_ai.tool.call.arguments"))
+            entry = self._speech.entry(Role.ASSISTANT, Origin.SYNTHETIC, "", f"{self.session}/{call}", time)
+            yield from self._speech.answered(entry, [asked])
         shown = shown_in(found.get("gen_ai.tool.call.result"))
         failed = "error.type" in found or has_failed(shown)
         at = self._times.setdefault(call, time)
@@ -156,8 +165,8 @@ SOURCE = Source(
     reader=OtelReader,
     writes_turn_end=False,
     gaps=(
-        "exporters leave contents out unless told to record them; without a conversation's id each trace is "
-        "a session of its own"
+        "exporters leave contents out unless told to record them; without a conversation's id a trace that "
+        "repeats no other is a session of its own"
     ),
-    seen="Visual Studio Copilot 18.6",
+    seen="Visual Studio Copilot 18.6; OpenLLMetry, OpenInference, Logfire, Pydantic AI of November 2026",
 )

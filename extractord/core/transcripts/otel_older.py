@@ -14,6 +14,7 @@ _EVENT = re.compile(
 _NUMBERED = re.compile(
     r"(?:gen_ai\.(?P<which>prompt|completion)|llm\.(?P<way>input|output)_messages)\.(?P<nth>\d{1,6})\."
     r"(?:message\.)?(?:(?P<key>role|content|tool_call_id|name)"
+    r"|contents\.(?P<piece>\d{1,6})\.message_content\.(?P<of>type|text)"
     r"|tool_calls\.(?P<call>\d{1,6})\.(?:tool_call\.)?(?:function\.)?(?P<part>id|name|arguments))"
 )
 _WHOLE = (("gen_ai.prompt", "user"), ("gen_ai.completion", "assistant"))
@@ -74,14 +75,18 @@ def _numbered(found: dict[str, Any]) -> list[dict[str, Any]]:
         if (match := _NUMBERED.fullmatch(key)) is None:
             continue
         comes_back = match["which"] == "completion" or match["way"] == "output"
-        message = said.setdefault((comes_back, int(match["nth"])), {"calls": {}})
+        message = said.setdefault((comes_back, int(match["nth"])), {"calls": {}, "pieces": {}})
         if match["key"]:
             message[match["key"]] = value
+        elif match["of"]:
+            message["pieces"].setdefault(int(match["piece"]), {})[match["of"]] = value
         else:
             message["calls"].setdefault(int(match["call"]), {})[match["part"]] = value
     messages: list[dict[str, Any]] = []
     for (comes_back, _), message in sorted(said.items(), key=lambda each: each[0]):
         calls = [call for _, call in sorted(message.pop("calls").items())]
+        if pieces := [piece for _, piece in sorted(message.pop("pieces").items())]:
+            message.setdefault("content", pieces)
         messages += _message({**message, "tool_calls": calls}, "assistant" if comes_back else "")
     return messages
 

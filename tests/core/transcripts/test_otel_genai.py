@@ -73,6 +73,53 @@ def test_a_history_that_each_call_repeats_is_told_once_with_its_first_time() -> 
     assert (prompts(again), len(newest(again))) == (["save it"], 1)
 
 
+def unnamed(trace: str, at: int, before: list[object], after: list[object]) -> dict[str, object]:
+    """A call of which no attribute names the conversation, in a trace of its own."""
+    known = attributes(gen_ai__input__messages=json.dumps(before), gen_ai__output__messages=json.dumps(after))
+    span = {"traceId": trace, "spanId": trace, "endTimeUnixNano": f"{at}000000000", "attributes": known}
+    return {"resourceSpans": [{"resource": {}, "scopeSpans": [{"scope": {}, "spans": [span]}]}]}
+
+
+def test_a_trace_that_repeats_all_that_was_said_in_another_goes_on_with_it() -> None:
+    hello, hi, more = said("user", "hello"), said("assistant", "hi"), said("user", "and more")
+    to = reader(SOURCE, "/x/traces.jsonl")
+    first = fed(to, unnamed("t1", AT, [said("system", "You are"), hello], [hi]))
+    seen = newest(
+        first
+        + fed(
+            to,
+            unnamed("t2", AT + 9, [said("system", "It is noon"), hello, hi, more], [said("assistant", "ok")]),
+        )
+    ).values()
+    assert {each.session for each in seen} == {"t1"}
+    assert [each.text for each in seen] == ["hello", "hi", "and more", "ok"]
+    third = fed(to, unnamed("t3", AT + 20, [hello], [said("assistant", "good day")]))
+    fourth = fed(to, unnamed("t4", AT + 30, [hello, said("assistant", "good day"), more], []))
+    assert {each.session for each in newest(third + fourth).values()} == {"t3"}
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["gen_ai__conversation__id", "session__id", "traceloop__association__properties__session_id"],
+)
+def test_a_conversation_that_an_exporter_names_is_the_session(name: str) -> None:
+    messages = json.dumps([said("user", "hello")])
+    span = {"traceId": "t1", "attributes": attributes(gen_ai__input__messages=messages, **{name: "named"})}
+    assert [each.session for each in newest(fed(reader(SOURCE), span)).values()] == ["named"]
+
+
+def test_a_tools_span_does_not_repeat_the_call_that_its_answer_told() -> None:
+    tool = exported(
+        gen_ai__operation__name="execute_tool",
+        gen_ai__tool__name="create_file",
+        gen_ai__tool__call__id="c1",
+        gen_ai__tool__call__result="Created.",
+    )
+    seen = fed(reader(SOURCE), chat(AT, [said("user", "save it")], [said("assistant", CALL)]), tool)
+    assert [each.role for each in newest(seen).values()] == [Role.USER, Role.ASSISTANT, Role.TOOL]
+    assert memory_writes(seen) == [("/home/dev/memory/a.md", True)]
+
+
 @pytest.mark.parametrize(("more", "ok"), [({}, True), ({"error__type": "timeout"}, False)])
 def test_a_tools_span_has_its_call_and_outcome(more: dict[str, Any], ok: bool) -> None:
     span = exported(

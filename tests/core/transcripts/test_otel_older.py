@@ -186,3 +186,21 @@ def test_words_in_parts_and_an_event_that_is_no_message() -> None:
         {}, ("exception", {"message": "x"}), ("gen_ai.user.message", {"content": json.dumps(parts)})
     )
     assert prompts(entries(record)) == ["in parts"]
+
+
+def test_a_message_in_pieces_is_read_whole() -> None:
+    asked = "llm.input_messages.0.message."
+    seen = fed(
+        reader(SOURCE),
+        span(
+            {
+                f"{asked}role": "user",
+                f"{asked}contents.1.message_content.type": "text",
+                f"{asked}contents.1.message_content.text": "in two pieces",
+                f"{asked}contents.0.message_content.type": "text",
+                f"{asked}contents.0.message_content.text": "note it",
+                f"{asked}contents.2.message_content.type": "image",
+            }
+        ),
+    )
+    assert [words.split() for words in prompts(seen)] == [["note", "it", "in", "two", "pieces"]]
