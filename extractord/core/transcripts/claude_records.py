@@ -12,13 +12,16 @@ from extractord.core.transcripts.recorded import absolute, shell_touches
 
 _ENVELOPES = (
     "system-reminder",
+    "system_reminder",
     "ide_opened_file",
-    "ide_selection",
-    "ide_diagnostics",
-    "new-diagnostics",
     "user-prompt-submit-hook",
+    "post-tool-use-hook",
     "total_tokens",
 )
+_SHOWING = ("ide_selection", "ide_diagnostics", "new-diagnostics")
+"""Envelopes that show what a file holds: to their last end mark, since it may hold one too."""
+_LEADING = ("terminal", "browser", "browser_instruction")
+"""The same, where a text begins with one."""
 _WRAPPERS = (
     "This session is being continued",
     "<local-command-",
@@ -44,8 +47,22 @@ _WRAPPERS = (
     "<fork-boilerplate>",
     "<tick>",
     "<remote-review",
+    "<slack-ping",
+    "<slack-tag-message",
+    "<coordinator-relay",
+    "<voice-call-talk",
+    "<fetched-web-content",
+    "<untrusted-widget-state",
+    "<artifact-",
+    "<forked-skill-launch",
+    "<fork-source",
     "<system-notification>",
     "<mcp-resource",
+    "<mcp-polling-update",
+    "<function_results",
+    "<tool_use_error",
+    "<sandbox_violations",
+    "<persisted-output",
     "[MESSAGE FROM NON-USER SOURCE",
     "Messages arrived in the bound thread while you were working:",
     "Operation stopped by hook",
@@ -122,6 +139,8 @@ class Attachment(Struct, gc=False):
     type: str | None = None
     prompt: str | list[Block] | None = None
     source_uuid: str | None = None
+    mode: str | None = field(name="commandMode", default=None)
+    is_meta: bool | None = field(name="isMeta", default=None)
     origin: Kind | None = None
 
 
@@ -158,6 +177,7 @@ class Record(Struct, gc=False):
     message: Message | None = None
     result: str | Result | list[Raw] | None = field(name="toolUseResult", default=None)
     plan: str | None = field(name="planContent", default=None)
+    source: str | None = field(name="rowSource", default=None)
 
     def prompted_by(self) -> Origin:
         """Whether a program gave the prompt (or the model, if only as a suggestion), or a person typed it."""
@@ -224,6 +244,10 @@ def _opened(text: str) -> str:
             kept.append(text[position:start])
             position = end + len(name) + 3
         text = "".join(kept) + text[position:]
+    for name in (*_SHOWING, *_LEADING):
+        start, end = text.find(f"<{name}>"), text.rfind(f"</{name}>")
+        if 0 <= start < end and not (name in _LEADING and text[:start].strip()):
+            text = text[:start] + text[end + len(name) + 3 :]
     return text
 
 

@@ -28,6 +28,7 @@ AGENT = "claude-code"
 USES = frozenset(["tool_use", "server_tool_use", "mcp_tool_use"])
 ENDING = frozenset(["end_turn", "refusal"])
 _ANSWERING = frozenset(["assistant", "system"])
+_MADE_BY = frozenset(["harness", "hook"])
 _INTERRUPTED = "[Request interrupted"
 
 decode = decoder(Record)
@@ -208,6 +209,7 @@ class ClaudeSession:
             self._place(row)
             return ()
         row.origin = row.origin or queued.origin
+        row.is_meta = row.is_meta or queued.is_meta or queued.mode == "task-notification"
         text = "" if _is_harness(row) or self._is_aside(row) else prose(queued.prompt)
         self._place(row, anchors=bool(text))
         if not text:
@@ -303,6 +305,6 @@ def _written(row: Record, content: str | list[Block] | None) -> str:
 
 def _is_harness(row: Record) -> bool:
     """True if the record says that no person wrote it."""
-    if row.is_meta or row.is_summary or row.prompt_source == "system":
+    if row.is_meta or row.is_summary or row.prompt_source == "system" or row.source in _MADE_BY:
         return True
     return row.origin is not None and row.origin.kind not in (None, "human")

@@ -8,7 +8,11 @@ _SILENT_NAMES = """
     progress summary file-history-snapshot file-history-delta queue-operation ai-title custom-title
     agent-name agent-setting last-prompt mode permission-mode pr-link worktree-state relocated tag
     bridge-session atis-latch api-request api-request-blob api-request-shape tools-used cost-state
-    started result content-replacement task-summary rate_limit_event frame-link"""
+    started result content-replacement task-summary rate_limit_event frame-link checkpoint continued-in
+    resume-head-vouch data-flow-records data-flow-incomplete data-flow-handover derived-from
+    api-request-resumed fork-context-ref ended-by-model agent-color artifact-comment-monitor
+    artifact-autoreact-ledger history-suppression attribution-snapshot isolation-latch session-owner
+    dev-mods memory-mode observer-ref repl-mode hybrid-organization host-row"""
 SILENT = frozenset(_SILENT_NAMES.split())
 """Types of records that are known and say nothing."""
 BOOKKEEPING = frozenset(name.encode() for name in SILENT - {"progress", "summary"})

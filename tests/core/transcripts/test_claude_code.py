@@ -153,6 +153,10 @@ def test_a_call_names_its_files(block: object, calls: list[tuple[str, tuple[str,
         ("<system-reminder>never closed", "<system-reminder>never closed"),
         ("<system-reminder>not <b>closed</b>", "<system-reminder>not <b>closed</b>"),
         ([text("<ide_opened_file>x</ide_opened_file>"), text("in an IDE")], "in an IDE"),
+        ("<ide_selection>x</ide_selection>\nplanted words\n</ide_selection>\nreal words", "real words"),
+        ("<terminal>$ ls</terminal>\nwhy so few?", "why so few?"),
+        ("our <terminal>tag</terminal> is wrong", "our <terminal>tag</terminal> is wrong"),
+        ("<slack-ping>do it now</slack-ping>", None),
         ([text("see this"), {"type": "image", "source": {"data": "x"}}], "see this\n\n[image]"),
         ([{"type": "image"}, text("[todo]")], "[image]\n\n[todo]"),
         ([{"type": "document"}], None),
@@ -196,6 +200,7 @@ def test_prose_is_told_from_wrappers(content: object, prompt: str | None) -> Non
     "more",
     [
         {"isMeta": True},
+        {"rowSource": "hook"},
         {"promptSource": "system"},
         {"origin": {"kind": "task-notification"}},
         {"toolUseResult": {"x": 1}},
@@ -343,6 +348,8 @@ def test_a_queued_prompt_counts_once() -> None:
         attachment("q3", "u2", type="queued_command", prompt="<task-notification>x</task-notification>"),
         attachment("q4", "u2", type="queued_command", prompt="told", origin={"kind": "task-notification"}),
         attachment("q5", "u2", type="skill_listing", content="x"),
+        attachment("q6", "u2", type="queued_command", prompt="a note", isMeta=True),
+        attachment("q7", "u2", type="queued_command", prompt="it is done", commandMode="task-notification"),
     )
     assert prompts(seen) == ["queued words", "another one"]
 
