@@ -22,6 +22,7 @@ from extractord.core.transcripts.telling import decoded
 class _Extra(Struct):
     cwd: str | None = None
     cwds: list[str] = field(default_factory=list)
+    is_sidechain: Any = None
 
 
 class _Agent(Struct):
@@ -53,6 +54,7 @@ class _Step(Struct):
     tool_calls: list[_Call] | None = None
     observation: _Observation | None = None
     is_copied_context: Any = None
+    extra: _Extra | None = None
 
 
 class _Trajectory(Struct):
@@ -65,6 +67,20 @@ class _Trajectory(Struct):
 
 
 _DECODER = decoder(_Trajectory)
+_SUMMARISING = re.compile(r"-summarization-\d+-(?:summary|questions|answers)$")
+"""How Terminus names a session in which it asks itself what came to pass."""
+_PART = re.compile(r"-(cont-\d{1,6})$")
+"""How Terminus names what goes on with a session in another file, its steps counted from 1 again."""
+_TASK = re.compile(
+    r"\AYou are an AI assistant tasked with solving command-line tasks\b.*?\n\nTask Description:\n(.*)"
+    r"\n\nCurrent terminal state:\n",
+    re.DOTALL,
+)
+_HANDED_OVER = re.compile(
+    r"\A(?:Here are the answers the other agent provided\.\n"
+    r"|You are picking up work from a previous AI agent on this task:"
+    r"|You are about to hand off your work to another AI agent\.)"
+)
 
 
 class AtifReader:
@@ -85,26 +101,28 @@ class AtifReader:
         if found.steps is None:
             self.unknown["no steps"] += 1
             return
-        self.session = found.session_id or found.trajectory_id or self._speech.session
+        named = found.session_id or found.trajectory_id or self._speech.session
+        part = _PART.search(named)
+        self.session = named[: part.start()] if part else named
         self._speech.begin(self.session)
         self.version = " ".join(filter(None, (found.agent.name, found.agent.version, found.schema_version)))
         extra = found.agent.extra or _Extra()
         self._speech.cwd = extra.cwd or next(iter(extra.cwds), None)
-        yield from self._steps(found.steps, "")
-        self._speech.is_subagent = True
+        yield from self._told(found, f"{part[1]}/" if part else "", inner=bool(_SUMMARISING.search(named)))
+
+    def _told(self, found: _Trajectory, prefix: str, *, inner: bool) -> Iterator[Seen]:
+        """Given a trajectory, yield its steps, then those of its sub-agents."""
+        for nth, step in enumerate(found.steps or ()):
+            self._speech.is_subagent = inner or bool(step.extra and step.extra.is_sidechain)
+            number = nth if step.step_id is None else step.step_id
+            yield from self._step(step, f"{self.session}/{prefix}{number}")
         for nth, sub in enumerate(found.subagent_trajectories or ()):
-            yield from self._steps(sub.steps or [], f"{sub.trajectory_id or nth}/")
+            yield from self._told(sub, f"{prefix}{sub.trajectory_id or nth}/", inner=True)
         self._speech.is_subagent = False
 
     def settle(self) -> Iterator[Seen]:
         """Nothing waits: a document is whole."""
         return iter(())
-
-    def _steps(self, steps: list[_Step], prefix: str) -> Iterator[Seen]:
-        for nth, step in enumerate(steps):
-            yield from self._step(
-                step, f"{self.session}/{prefix}{nth if step.step_id is None else step.step_id}"
-            )
 
     def _step(self, step: _Step, ident: str) -> Iterator[Seen]:
         speech, text = self._speech, shown_in(step.message)
@@ -113,8 +131,11 @@ class AtifReader:
                 entry = speech.entry(Role.USER, Origin.HUMAN, text, ident, step.timestamp)
                 if step.is_copied_context:
                     yield from speech.aside(replace(entry, origin=Origin.COPIED))
+                elif _HANDED_OVER.match(text):
+                    yield from speech.aside(replace(entry, role=Role.CONTEXT, origin=Origin.SYNTHETIC))
                 elif text.strip():
-                    yield from speech.prompted(entry)
+                    task = _TASK.match(text)
+                    yield from speech.prompted(entry, said=task[1] if task else None)
             case "agent" if not step.is_copied_context:
                 asked = step.tool_calls or []
                 calls = [
@@ -132,10 +153,21 @@ class AtifReader:
             case other:
                 self.unknown[f"source/{other[:64]}"] += 1
                 return
-        for nth, result in enumerate(step.observation.results if step.observation else ()):
+        yield from self._observed(step, ident)
+
+    def _observed(self, step: _Step, ident: str) -> Iterator[Seen]:
+        """What came of a step's calls; what names none of them is of all that nothing else names."""
+        results = step.observation.results if step.observation else []
+        named = {result.source_call_id for result in results}
+        others = [call.tool_call_id for call in step.tool_calls or () if call.tool_call_id not in named]
+        for nth, result in enumerate(results):
             shown = shown_in(result.content)
+            ok = not has_failed(shown)
             call = result.source_call_id or f"{ident}/{nth}"
-            yield from speech.result(call, shown, ok=not has_failed(shown), time=step.timestamp)
+            yield from self._speech.result(call, shown, ok=ok, time=step.timestamp)
+            if ok and shown and result.source_call_id is None:
+                for other in filter(None, others):
+                    yield from self._speech.result(other, "", ok=True)
 
 
 _SCHEMA = re.compile(rb'"schema_version"\s*:\s*"ATIF-')
@@ -150,5 +182,5 @@ SOURCE = Source(
     reader=AtifReader,
     writes_turn_end=False,
     gaps="whole trajectories only, written at their end",
-    seen="schema 1.6, 1.7",
+    seen="schema 1.6 to 1.8",
 )

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from feeding import fed, line, newest, odd_records, prompts, reader, settled
+from feeding import fed, line, memory_writes, newest, odd_records, prompts, reader, settled
 from hypothesis import given, settings
 
 from extractord.core.records import Entry, Origin, Role, ToolCall
@@ -77,6 +77,53 @@ def test_a_sub_agents_trajectory_is_no_persons() -> None:
     assert prompts(seen) == ["do it"]
     assert newest(seen)["s1/t2/1"].origin is Origin.SUBAGENT
     assert prompts(fed(reader(SOURCE), whole(step(2, "user", "next")))) == ["next"]
+
+
+def test_what_a_sidechain_or_a_summary_asks_is_no_persons() -> None:
+    aside = step(2, "user", "look there", extra={"is_sidechain": True, "agent_id": "a1"})
+    document = whole(step(1, "user", "do it", extra={"is_sidechain": False}), aside, step(3, "user", "go on"))
+    assert prompts(fed(reader(SOURCE), document)) == ["do it", "go on"]
+    inner = whole(step(1, "user", "What came to pass?"), session_id="s1-summarization-1-summary")
+    assert prompts(fed(reader(SOURCE), inner)) == []
+    deeper = {"trajectory_id": "t3", "steps": [step(1, "user", "count")]}
+    nested = {"trajectory_id": "t2", "steps": [step(1, "user", "tell")], "subagent_trajectories": [deeper]}
+    seen = newest(fed(reader(SOURCE), whole(step(1, "user", "do it"), subagent_trajectories=[nested])))
+    assert [(each.id, each.origin) for each in seen.values()] == [
+        ("s1/1", Origin.HUMAN),
+        ("s1/t2/1", Origin.SUBAGENT),
+        ("s1/t2/t3/1", Origin.SUBAGENT),
+    ]
+
+
+def test_a_continuation_is_of_the_same_session_under_keys_of_its_own() -> None:
+    handed = "Here are the answers the other agent provided.\n\n1. yes"
+    more = whole(step(1, "user", handed), step(2, "user", "and more"), session_id="s1-cont-1")
+    seen = newest(fed(reader(SOURCE), more)).values()
+    assert [(each.id, each.session, each.origin) for each in seen] == [
+        ("s1/cont-1/1", "s1", Origin.SYNTHETIC),
+        ("s1/cont-1/2", "s1", Origin.HUMAN),
+    ]
+
+
+def test_what_a_terminal_agent_puts_round_its_task_is_no_persons() -> None:
+    around = (
+        "You are an AI assistant tasked with solving command-line tasks in a shell.\n\nTask Description:\n"
+    )
+    asked = f"{around}mend it\n\nall of it\n\nCurrent terminal state:\n$ "
+    assert prompts(fed(reader(SOURCE), whole(step(1, "user", asked)))) == ["mend it\n\nall of it"]
+
+
+def test_one_screen_after_several_commands_is_of_them_all() -> None:
+    calls = [
+        {"tool_call_id": f"c{nth}", "function_name": "bash_command", "arguments": {"keystrokes": keys}}
+        for nth, keys in enumerate(("ls\n", "echo x > /home/dev/memory/a.md\n"))
+    ]
+    screen = {"results": [{"content": "$ ls\n$ echo x"}]}
+    seen = fed(reader(SOURCE), whole(step(1, "agent", "", tool_calls=calls, observation=screen)))
+    assert memory_writes(seen) == [("/home/dev/memory/a.md", True)]
+    failed = {"results": [{"content": "Error: no terminal"}]}
+    seen = fed(reader(SOURCE), whole(step(1, "agent", "", tool_calls=calls, observation=failed)))
+    assert memory_writes(seen) == [("/home/dev/memory/a.md", None)]
 
 
 def test_what_is_no_trajectory_is_counted() -> None:
