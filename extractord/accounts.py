@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -40,6 +40,8 @@ class Accounts:
     owner: Owner
     model: str
     confinement: str
+    is_told: bool = False
+    """Somebody is told of each run: it is noted with the row, and until that is done."""
 
     def attempts(self, window: Window) -> int:
         """How often the window's exchanges were attempted before."""
@@ -70,13 +72,21 @@ class Accounts:
 
         One that was committed, and whose process ended before it could say so, is what the commit says.
         """
-        gone = self.ledger.ranges.reap(now)
-        for run in gone:
-            row = self.ledger.runs.one(run)
-            if row is not None and row.ended_at is None:
-                row = self.ledger.standing.as_left(row)
-                self.ledger.runs.finish(replace(row, ended_at=row.ended_at or now))
+        with self.ledger.transaction():
+            gone = self.ledger.ranges.reap(now)
+            for run in gone:
+                row = self.ledger.runs.one(run)
+                if row is not None and row.ended_at is None:
+                    row = self.ledger.standing.as_left(row)
+                    self.ledger.runs.finish(replace(row, ended_at=row.ended_at or now))
+                    self.ledger.runs.leave_to_say(run)
         return bool(gone)
+
+    def tell(self, told: Callable[[RunRow], None]) -> None:
+        """Tell of each run that ended and that nobody was told of: its process may have been killed first."""
+        for row in self.ledger.runs.unsaid():
+            told(row)
+            self.ledger.runs.said(row.run)
 
     def to_retry(self) -> Iterator[tuple[Window, Brief]]:
         """Parked runs that are to be tried again, from what was kept of them."""
@@ -124,4 +134,6 @@ class Accounts:
                 kept = ParkedRun(brief=run.brief, project=run.window.project, keys=keys)
                 ledger.runs.keep_brief(row.run, msgspec.msgpack.encode(kept))
             ledger.runs.finish(row)
+            if self.is_told:
+                ledger.runs.leave_to_say(row.run)
         return row

@@ -51,6 +51,7 @@ class Daemon:
 
     async def startup(self) -> None:
         """What is there before the first start is noted and not read; what people wrote is noticed."""
+        self._dispatch.tell()
         await self._round.begin()
 
     async def main_loop(self) -> None:

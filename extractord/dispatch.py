@@ -48,12 +48,17 @@ class Dispatch:
             return self.house.clock() + _CLAIMED_WAIT
         return max((row.retry_at for row in rows if row.retry_at), default=None)
 
+    def tell(self) -> None:
+        """Tell of runs whose process was killed before it could."""
+        self.house.extraction.accounts.tell(self._ended)
+
     async def take_up(self) -> None:
         """Offer what other processes left, released or were told to try again."""
         house, now = self.house, self.house.clock()
         accounts = house.extraction.accounts
         if not accounts.reaped(now) and not house.ledger.was_changed():
             return
+        self.tell()
         before, self._taken_up = self._taken_up, house.ledger.ranges.open_sessions()
         changed = [each for each, mark in self._taken_up.items() if before.get(each) != mark]
         for agent, session in changed:
@@ -98,6 +103,7 @@ class Dispatch:
         row = await self.house.runner.run(snapshot)
         if row is not None:
             self._ended(row)
+            self.house.ledger.runs.said(row.run)
         if row is not None and row.outcome in CLOSING:
             self._mailbox.finish(snapshot)
         else:

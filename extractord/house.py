@@ -74,6 +74,8 @@ class Means:
     host: ModelHost
     level: str
     """The confinement that a child reaches."""
+    is_told: bool
+    """Somebody is told of each run that ends: this is a daemon."""
     closing: AsyncExitStack
 
 
@@ -121,6 +123,7 @@ async def opened(
             environs=environs,
             host=_host(settings, processes, environs, stack),
             level=level,
+            is_told=serving,
             closing=stack,
         )
         extraction = extraction_of(settings, ledger, writer, means)
@@ -173,7 +176,11 @@ def extraction_of(settings: Settings, ledger: Ledger, writer: Writer, means: Mea
     limits = msgspec.convert(msgspec.structs.asdict(settings.budget), Limits)
     return Extraction(
         accounts=Accounts(
-            ledger=ledger, owner=ledger.present(), model=settings.model.name, confinement=means.level
+            ledger=ledger,
+            owner=ledger.present(),
+            model=settings.model.name,
+            confinement=means.level,
+            is_told=means.is_told,
         ),
         briefing=_briefing(settings, means.redaction),
         child=ForkedChild(means.processes, settings.budget.run_s, CATALOGUE),

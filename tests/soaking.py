@@ -381,6 +381,13 @@ class Soak:
             self.clock.tell()
             self.lives[-1].look()
             time.sleep(0.25)
+        while self.broker and self._waiting() and time.monotonic() < until:
+            time.sleep(0.5)  # a broker that was away is called again within a minute
+
+    def _waiting(self) -> int:
+        """How many events the broker does not have yet."""
+        with contextlib.closing(sqlite3.connect(self.home / "state/ledger.db")) as raw:
+            return int(raw.execute("SELECT count(*) FROM outbox").fetchone()[0])
 
     def _hear(self) -> None:
         if self.broker is None:
@@ -415,10 +422,7 @@ class Soak:
             days = Counter(time.strftime("%m-%d", time.gmtime(at / 1000))
                            for (at,) in raw.execute("SELECT at FROM requests"))  # fmt: skip
             outcomes = dict(raw.execute("SELECT outcome, count(*) FROM runs GROUP BY outcome"))
-            ended = {
-                run
-                for (run,) in raw.execute("SELECT run FROM runs WHERE outcome NOT IN ('running', 'aborted')")
-            }
+            ended = {run for (run,) in raw.execute("SELECT run FROM runs")}
             put_off = list(raw.execute(_PUT_OFF))
         assert max(days.values()) <= self.cap, days
         hasty = [each for each in put_off if each[1] // DAY_MS <= each[0] // DAY_MS]
@@ -451,6 +455,7 @@ class Soak:
             ],
             "descriptors of the last life, at rest": resting,
             "descriptors of the last life, most": max(life.descriptors),
+            "events that waited for the broker at the end": self._waiting(),
             "runs that the broker's subscriber missed": len(ended - heard) if self.broker else "no broker",
         }
 

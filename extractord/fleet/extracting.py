@@ -143,7 +143,7 @@ class Extracting:
                     self._changed.add(arrived.person)
                 else:
                     inbox.later(arrived, self._due(room, sending.agent, sending.session))
-                self._tell(room, row)
+                self._tell(room)
         except ExtractordError as error:
             self._say(f"{arrived.person}: {error}")
             inbox.later(arrived, now + _LATER)
@@ -152,17 +152,23 @@ class Extracting:
         """A parked run that a person wants tried again, from what was kept of it."""
         async with self._persons.room(person) as room:
             snapshot = Snapshot(window=window, offered_at=self._house.clock(), brief=brief)
-            self._tell(room, await room.extraction.run(snapshot))
+            await room.extraction.run(snapshot)
+            self._tell(room)
             self._changed.add(person)
 
-    def _tell(self, room: PersonsRoom, row: RunRow | None) -> None:
-        if row is not None:
+    def _tell(self, room: PersonsRoom) -> None:
+        """Say how each run ended; also one that was killed before it could be said."""
+
+        def told(row: RunRow) -> None:
             head = room.ledger.audit.head()
             self._say(RunFinished(at=self._house.clock(), row=row, person=room.person, audit=head))
+
+        room.extraction.accounts.tell(told)
 
     async def _look(self, person: str, publishing: Publishing) -> None:
         """What people did to somebody's memories and runs by hand: it is said, and tried again."""
         async with self._persons.room(person) as room:
+            self._tell(room)
             await publishing.publish(room)
             for window, brief in room.extraction.accounts.to_retry():
                 place = person, window.project.slug

@@ -1,5 +1,6 @@
 """A run whose process was killed: what was committed is told as such, what was not is run again."""
 
+import re
 import signal
 import subprocess
 import sys
@@ -50,6 +51,11 @@ class Left:
         return [has_ended for _, has_ended in self.kept()]
 
 
+def said(place: Place) -> list[tuple[str, str]]:
+    """Each run that the log says ended, and how."""
+    return re.findall(r"event=run/finished run=(\S+) .*outcome=(\S+)", place.log())
+
+
 def test_what_was_committed_is_saved_though_nobody_lived_to_say_so(tmp_path: Path) -> None:
     left = Left(tmp_path, "committed")
     [memory] = left.place.memories()
@@ -65,6 +71,42 @@ def test_what_was_committed_is_saved_though_nobody_lived_to_say_so(tmp_path: Pat
     assert memory in left.place.memories()
     [status] = left.person.told("status")
     assert (status["running"], status["waiting"]) == ([], [])
+
+
+def test_a_run_that_was_killed_before_it_could_be_said_is_said_once_it_is_known(tmp_path: Path) -> None:
+    for when, outcome in (("committed", "saved"), ("begun", "aborted")):
+        left = Left(tmp_path / when, when)
+        [before] = left.told()
+        left.goes_on()
+        with left.place.running():
+            pass
+        assert said(left.place)[0] == (before["run"], outcome)
+        assert len(said(left.place)) == 2, "that of the next life is said too, and none again"
+
+
+def test_a_run_that_was_closed_and_not_said_is_said_by_the_next_life(tmp_path: Path) -> None:
+    place = Place(Person(tmp_path).home)
+    place.transcripts.mkdir(parents=True)
+    with place.running():
+        append(place.transcripts / f"{Session().name}.jsonl", Session().exchange(TUESDAY))
+        place.wait_for(lambda: "event=run/finished" in place.log(), 30)
+    [run] = [row["run"] for row in place.runs()]
+    with Ledger.open(tmp_path / "state") as ledger:
+        assert ledger.runs.unsaid() == ()
+        ledger.runs.leave_to_say(str(run))  # as after a kill between the row and the word
+    with place.running():
+        pass
+    assert said(place) == [(run, "saved"), (run, "saved")]
+
+
+def test_what_a_person_extracts_is_told_on_the_spot_and_not_by_a_daemon_later(tmp_path: Path) -> None:
+    place = Place(Person(tmp_path).home)
+    place.transcripts.mkdir(parents=True)
+    append(place.transcripts / f"{Session().name}.jsonl", Session().exchange(TUESDAY))
+    assert '"saved"' in place.command("extract", "--json").stdout
+    with place.running():
+        pass
+    assert said(place) == []
 
 
 def test_what_was_not_committed_is_aborted_and_run_again(tmp_path: Path) -> None:

@@ -82,6 +82,18 @@ class Runs(Protocol):
         """A run ended; the row replaces the one that it began with."""
         ...
 
+    def leave_to_say(self, run: str) -> None:
+        """Whoever is told of runs was not told of this one yet."""
+        ...
+
+    def unsaid(self) -> tuple[RunRow, ...]:
+        """The runs that ended and that nobody was told of, oldest first."""
+        ...
+
+    def said(self, run: str) -> None:
+        """It was told."""
+        ...
+
     def spend(self, run: str, usage: Usage, now: datetime, fault: str | None) -> None:
         """A request was made; a failed one counts as a request."""
         ...

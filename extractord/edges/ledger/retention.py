@@ -120,6 +120,7 @@ class Retention:
             with transaction(self._connection):
                 self._connection.executemany("DELETE FROM runs WHERE run = ?", some)
                 self._connection.executemany("DELETE FROM briefs WHERE run = ?", some)
+                self._connection.executemany("DELETE FROM unsaid WHERE run = ?", some)
         decided = f"SELECT id FROM held WHERE {_OLD_HELD}"  # noqa: S608 - the condition above
         for some in _batches(self._connection.execute(decided, (since,)).fetchall()):
             with transaction(self._connection):

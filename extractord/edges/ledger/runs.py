@@ -33,6 +33,8 @@ SCHEMA: tuple[str, ...] = (
     "CREATE TABLE briefs(run TEXT PRIMARY KEY, brief BLOB NOT NULL) WITHOUT ROWID",
 )
 
+UNSAID: tuple[str, ...] = ("CREATE TABLE unsaid(run TEXT PRIMARY KEY) WITHOUT ROWID",)
+
 _INSERT = "INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 
 _SPENT = """SELECT count(*), ifnull(sum(prompt_tokens + completion_tokens), 0), total(dollars)
@@ -62,6 +64,22 @@ class Runs:
     def finish(self, row: RunRow) -> None:
         """A run ended; the row replaces the one that it began with."""
         self._connection.execute("INSERT OR REPLACE " + _INSERT, _columns(row))
+
+    def leave_to_say(self, run: str) -> None:
+        """Whoever is told of runs was not told of this one yet."""
+        self._connection.execute("INSERT OR IGNORE INTO unsaid VALUES (?)", (run,))
+
+    def unsaid(self) -> tuple[RunRow, ...]:
+        """The runs that ended and that nobody was told of, oldest first."""
+        rows = self._connection.execute(
+            """SELECT runs.* FROM unsaid JOIN runs USING (run) WHERE ended_at IS NOT NULL
+               ORDER BY started_at, run"""
+        )
+        return tuple(run_row(row) for row in rows)
+
+    def said(self, run: str) -> None:
+        """It was told."""
+        self._connection.execute("DELETE FROM unsaid WHERE run = ?", (run,))
 
     def spend(self, run: str, usage: Usage, now: datetime, fault: str | None) -> None:
         """A request was made; a failed one counts as a request."""

@@ -41,6 +41,7 @@ STEPS: tuple[Step, ...] = (
     fleet.SCHEMA,
     uses.SCHEMA,
     retention.CUTS,
+    runs.UNSAID,
 )
 
 NAME = "ledger.db"
