@@ -17,6 +17,7 @@ from extractord.core.transcripts.recorded import (
     script_writes,
     shell_touches,
 )
+from extractord.core.transcripts.toolcalls import changes_by_name
 
 _EXIT = re.compile(r'(?:Process exited with code|Exit code:|"exit_code":)\s*(-?\d+)')
 _HEAD = 400
@@ -33,7 +34,13 @@ _FAILED = (
     "approval policy",
     "unsupported call",
     "sandbox denied",
+    "failed in sandbox",
+    "exec_command failed",
+    "patch rejected",
+    "tool call error",
 )
+_REFUSED = "err: "
+"""How what a server's tool failed with begins."""
 
 
 class Arguments(Struct, gc=False):
@@ -46,6 +53,7 @@ class Arguments(Struct, gc=False):
     patch: str | None = None
     path: str | None = None
     file_path: str | None = None
+    destination: str | None = None
     dir_path: str | None = None
 
 
@@ -86,8 +94,9 @@ def _touched(name: str, payload: Payload, cwd: str | None) -> tuple[tuple[str, .
     command = asked.cmd or _command(asked.command) or program
     if command:
         return shell_touches(command, place)
-    named = asked.file_path or asked.path or asked.dir_path
-    return (), (absolute(named, place),) if named else ()
+    named = asked.file_path or asked.path or asked.destination or asked.dir_path
+    paths = (absolute(named, place),) if named else ()
+    return (paths, ()) if changes_by_name(name) else ((), paths)
 
 
 def _command(command: str | list[str] | None) -> str:
@@ -121,7 +130,7 @@ def output(raw: Raw) -> tuple[str, bool | None]:
     if any(sign in head for sign in _RUNNING):
         return text, None
     lowered = head.lower()
-    return text, not any(sign in lowered for sign in _FAILED)
+    return text, not (said.startswith(_REFUSED) or any(sign in lowered for sign in _FAILED))
 
 
 def _plain(raw: Raw) -> str:

@@ -214,8 +214,11 @@ class CodexThread:
         elif event.type in ENDS:
             return self.emitted.ended()
         elif event.type in TOOL_ENDS and event.call_id:
-            did = event.success if event.success is not None else event.exit_code == 0
-            self.succeeded[event.call_id] = did
+            did = event.success
+            if did is None and event.exit_code is not None:
+                did = event.exit_code == 0
+            if did is not None:
+                self.succeeded[event.call_id] = did
         elif event.type == "thread_rolled_back":
             return self._rolled_back(event.num_turns or 0)
         elif event.type not in SILENT_EVENTS:

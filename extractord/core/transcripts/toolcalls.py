@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Literal, assert_never
 
@@ -23,6 +24,16 @@ class Takes(Struct, frozen=True):
 
 _OURS = Takes("read", ("path",))
 """Our server's tool, which every agent calls by another name."""
+_CHANGES = re.compile(
+    r".*(?:__|[^a-zA-Z])(?:write|edit|create|append|delete|remove|move|insert|replace|patch)", re.IGNORECASE
+)
+_FOREIGN = Takes("write", ("path", "file_path", "filePath", "absolute_path", "destination"))
+"""A tool of somebody's server that by its name changes the file that it is given."""
+
+
+def changes_by_name(name: str) -> bool:
+    """True for a tool of somebody's server (`mcp__files__write_file`) that changes files, by its name."""
+    return _CHANGES.match(name) is not None
 
 
 def tool_call(
@@ -30,6 +41,13 @@ def tool_call(
 ) -> ToolCall:
     """Given a call as recorded, return it with the files that it names, absolute."""
     takes = tools.get(name) or (_OURS if is_read_tool(name) else None)
+    if (
+        takes is None
+        and changes_by_name(name)
+        and isinstance(arguments, dict)
+        and _first(arguments, _FOREIGN.keys)
+    ):
+        takes = _FOREIGN
     if takes is None or not isinstance(arguments, dict):
         return ToolCall(id=ident, name=name)
     value = _first(arguments, takes.keys)

@@ -134,6 +134,7 @@ def test_a_turn_becomes_entries_and_its_end_revises_the_last() -> None:
         ([{"type": "input_text", "text": "Warning: apply_patch was requested via exec_command."}], None),
         ("Warning: apply_patch is slow here", "Warning: apply_patch is slow here"),
         ("You are performing a CONTEXT CHECKPOINT COMPACTION. Create", None),
+        ("Codex could not read the local image at `/a.png`: gone", None),
         ("<image upload> fails again", "<image upload> fails again"),
         (
             [
@@ -225,6 +226,9 @@ PATCH = "*** Begin Patch\n*** Add File: /home/dev/memory/a.md\n+x\n*** End Patch
         (call("c", "exec_command", cmd="cat a.md"), [f"{CWD}/a.md"], False),
         (call("c", "view_image", path="a.png"), [f"{CWD}/a.png"], False),
         (call("c", "update_plan", plan=[]), [], False),
+        (call("c", "mcp__files__write_file", path="/m/a.md", content="x"), ["/m/a.md"], True),
+        (call("c", "mcp__files__move_file", source="/a", destination="/m/a.md"), ["/m/a.md"], True),
+        (call("c", "mcp__files__read_file", path="/m/a.md"), ["/m/a.md"], False),
         (
             item(
                 "custom_tool_call",
@@ -279,6 +283,8 @@ def test_a_call_that_reads_and_writes_comes_twice() -> None:
         ([{"type": "input_text", "text": "Script completed"}], "Script completed", True),
         ({"content": "hi", "success": False}, "hi", False),
         ("exec command rejected by user", "exec command rejected by user", False),
+        ("err: the disk is full", "err: the disk is full", False),
+        ("exec_command failed for `x`: no", "exec_command failed for `x`: no", False),
         ("Success. Updated the following files:", "Success. Updated the following files:", True),
         (None, "null", True),
     ],
@@ -296,6 +302,7 @@ def test_a_result_says_whether_the_call_was_done(said: object, text: str, ok: bo
         (event("exec_command_end", call_id="c", exit_code=0), True),
         (event("patch_apply_end", call_id="c", success=False), False),
         (event("patch_apply_end", success=False), True),
+        (event("exec_command_end", call_id="c"), True),
     ],
 )
 def test_an_event_about_a_call_outweighs_its_text(told: object, ok: bool) -> None:

@@ -202,6 +202,9 @@ def test_a_call_is_done_only_where_its_state_says_so(state: dict[str, object], o
             ("/home/dev/memory/a.md",),
             True,
         ),
+        ("files_write_file", {"path": "/m/a.md", "content": "x"}, ("/m/a.md",), True),
+        ("files_read_file", {"path": "/m/a.md"}, (), False),
+        ("tracker_create_issue", {"title": "x"}, (), False),
         ("webfetch", {"url": "https://example.org"}, (), False),
     ],
 )
