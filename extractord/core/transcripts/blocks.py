@@ -40,6 +40,9 @@ class Block(Struct):
     tool_use_id: str | None = None
     toolUseID: str | None = None  # noqa: N815 - the record's own name
     toolUseId: str | None = None  # noqa: N815
+    toolCallId: str | None = None  # noqa: N815
+    toolName: str | None = None  # noqa: N815
+    output: Any = None
     content: Any = None
     is_error: Any = None
     run: Run | None = None
@@ -74,6 +77,17 @@ def shown_in(result: object, depth: int = _DEPTH) -> str:
             return ""
 
 
+def answered_by(block: Block) -> str | None:
+    """Given a result, return the id of the call that it answers, or None."""
+    return block.tool_use_id or block.toolUseID or block.toolUseId or block.toolCallId
+
+
+def given_in(block: Block) -> str:
+    """Given a result, return what it shows; the AI SDK has it as the value of an output."""
+    output = block.output.get("value") if isinstance(block.output, dict) else block.output
+    return shown_in(block.content) or shown_in(output) or shown_in(block.output)
+
+
 def said_in(
     speech: Speech,
     role: str,
@@ -86,15 +100,20 @@ def said_in(
     blocks = blocks_of(content)
     for nth, block in enumerate(blocks):
         if block.type in _ANSWERS:
-            call = block.tool_use_id or block.toolUseID or block.toolUseId or f"{entry.id}/{nth}"
+            call = answered_by(block) or f"{entry.id}/{nth}"
             shown, ok = _outcome(block)
-            yield from speech.result(call, shown, ok=ok, time=entry.time, name=block.name or "")
+            name = block.name or block.toolName or ""
+            yield from speech.result(call, shown, ok=ok, time=entry.time, name=name)
     if role == "assistant":
         asked = [block for block in blocks if block.type in _ASKS]
         yield from speech.answered(
             entry,
             (
-                speech.call(block.id or f"{entry.id}/{nth}", block.name or "", block.input)
+                speech.call(
+                    block.id or block.toolCallId or f"{entry.id}/{nth}",
+                    block.name or block.toolName or "",
+                    block.input,
+                )
                 for nth, block in enumerate(asked)
             ),
         )
@@ -109,7 +128,7 @@ def _outcome(block: Block) -> tuple[str, bool | None]:
         if block.run.status == "done":
             return shown, not _says_no(block.run.result)
         return shown, False if block.run.status in _ENDED else None
-    shown = shown_in(block.content)
+    shown = given_in(block)
     return shown, not (has_failed(shown) if block.is_error is None else block.is_error)
 
 

@@ -39,7 +39,9 @@ _ROO = re.compile(r"roo-cline|kilo-code|/[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]
 
 
 def _is_task(path: str, head: bytes) -> bool:
-    return path.endswith((f"/{SENT}", f"/{SHOWN}")) and head.lstrip(b"\xef\xbb\xbf \r\n\t").startswith(b"[")
+    begin = head.lstrip(b"\xef\xbb\xbf \r\n\t")
+    versioned = begin.startswith(b"{") and b'"messages"' in begin and path.endswith(f"/{SENT}")
+    return path.endswith((f"/{SENT}", f"/{SHOWN}")) and (begin.startswith(b"[") or versioned)
 
 
 def _is_session(path: str, head: bytes) -> bool:
@@ -58,7 +60,6 @@ CLINE = Source(
     ),
     beside=(SHOWN, METADATA, MANIFEST),
     writes_turn_end=False,
-    gaps="a word given while a command runs is not seen",
     seen="3.66.0, and records that name none",
 )
 ROO = Source(
@@ -70,6 +71,5 @@ ROO = Source(
     reader=lambda opened: ClineReader(opened, "roo"),
     beside=(SHOWN, ITEM),
     writes_turn_end=False,
-    gaps="a word given while a command runs is not seen",
-    seen="records name none",
+    seen="records name none; message version 2",
 )

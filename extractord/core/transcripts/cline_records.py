@@ -14,29 +14,48 @@ from extractord.core.transcripts.decoding import decoder
 _APPENDED = re.compile(
     r"(?:\A|\n\n)\s*(?:\[read_file for |<(?:file_content|folder_content|url_content|workspace_diagnostics"
     r"|git_working_state|git_commit|terminal_output|environment_details|explicit_instructions|slash_command"
-    r"|task_progress)\b)"
+    r"|task_progress|command)\b)"
 )
 """What a mention of a file or page is replaced by, after the person's own words."""
+_INSTRUCTED = re.compile(
+    r"\A\s*<explicit_instructions\b[^>\n]*>.*?</explicit_instructions>\s*(?=<(?:task|feedback|user_message|answer)>|\[)",
+    re.DOTALL,
+)
+"""What a slash command is replaced by, before the person's own words."""
+_COMPLETED = re.compile(r"\s*\[new_task completed\]|\s*Subtask \S+ completed\.")
+"""What a sub-task gave."""
 _TYPED = re.compile(r"<(task|feedback|user_message|answer)>")
 _REPLIED = re.compile(
-    r"\s*(?:The user [^\n<]*\n+)?<(feedback|answer|user_message)>\n?(.*?)\n?</\1>", re.DOTALL
+    r"\s*(?:\[The user [^\n]*\]\s+)?(?:The user [^\n<]*\n+)?<(feedback|answer|user_message)>\n?(.*?)\n?</\1>",
+    re.DOTALL,
 )
-_ASKING = frozenset(
+_COMMENTED = re.compile(
+    r"\s*The user provided the following feedback:\n<feedback>\n(.*?)\n?</feedback>", re.DOTALL
+)
+"""A word that is given beside a tool's result, whichever the tool."""
+_MEANWHILE = re.compile(r"\n<(feedback|user_message)>\n((?:(?!<\1>).)*)\n</\1>\s*\Z", re.DOTALL)
+"""A word that is given while a command runs, behind what it said so far."""
+_RUNS_ON = "Command is still running in "
+_STATED = re.compile(r'\s*(\{"status":"(?:denied|approved|guidance)"(?:,"feedback":"(?:[^"\\]|\\.)*")?\})')
+"""How Roo Code says since 3.37 what a person answered."""
+_OUTSIDE = frozenset(
     {
-        "attempt_completion",
-        "ask_followup_question",
-        "plan_mode_respond",
-        "write_to_file",
-        "replace_in_file",
-        "apply_diff",
-        "insert_content",
-        "search_and_replace",
-        "execute_command",
-        "new_task",
-        "condense",
+        "read_file",
+        "list_files",
+        "search_files",
+        "list_code_definition_names",
+        "codebase_search",
+        "browser_action",
+        "use_mcp_tool",
+        "access_mcp_resource",
+        "web_fetch",
+        "web_search",
+        "fetch_instructions",
+        "load_mcp_documentation",
+        "read_command_output",
     }
 )
-"""Tools in whose result a person may answer; the others give what files, pages and servers say."""
+"""Tools that give what files, pages and servers say; in the others' results a person may answer."""
 _RESULT = re.compile(r"\[(\w+)(?: for [^\n]*)?\] Result:\s*")
 _XML = re.compile(
     r"<(write_to_file|replace_in_file|apply_diff|insert_content|search_and_replace|execute_command|read_file"
@@ -48,10 +67,13 @@ _SAID = re.compile(
     rb'\{"ts":\s*(\d+),\s*"type":\s*"say",\s*"say":\s*"(?:task|text|user_feedback)",\s*"text":\s*("(?:[^"\\]|\\.)*")'
 )
 _FAILED = re.compile(
-    r"\s*(?:The user denied|The tool execution failed|Tool \[|\[ERROR\]|Error)"
+    r"\s*(?:The user denied|The tool execution failed|Tool \[|\[ERROR\]|Error|Skipping (?:MCP )?tool "
+    r"|Missing value for required|Access to [^\n]* is blocked by|This tool cannot be used in PLAN MODE"
+    r"|\[\w+ for '[^\n]*'\] The '|CRITICAL: \[)"
     r"|.*(?:<error>|\"status\":\"error\"|Exit code: [1-9])",
     re.DOTALL,
 )
+_DENIED = re.compile(r'\s*\{"status":"denied"')
 
 
 class ApiMessage(Struct):
@@ -60,7 +82,15 @@ class ApiMessage(Struct):
     role: str = ""
     content: Content = None
     ts: Any = None
+    type: str | None = None
     isSummary: Any = None  # noqa: N815 - the record's own name
+    isTruncationMarker: Any = None  # noqa: N815
+
+
+class ApiHistory(Struct):
+    """The messages since Roo Code gives their version."""
+
+    messages: list[ApiMessage] | None = None
 
 
 class UiMessage(Struct):
@@ -74,6 +104,12 @@ class UiMessage(Struct):
     partial: Any = None
     role: str | None = None
     contextCondense: Any = None  # noqa: N815
+
+
+class Answer(Struct):
+    """How a person decided, and what they said to it."""
+
+    feedback: str | None = None
 
 
 class HistoryItem(Struct):
@@ -91,13 +127,32 @@ SILENT = re.compile(
 )
 """What is shown and is neither a person's nor the model's words."""
 API = decoder(list[ApiMessage])
+_VERSIONED = decoder(ApiHistory)
 UI = decoder(list[UiMessage])
 HISTORY = decoder(HistoryItem)
 _TEXT = decoder(str)
+_FEEDBACK = decoder(Answer)
+
+
+def sent_in(record: bytes) -> list[ApiMessage] | None:
+    """Given the document of what was sent, return its messages; None for what is none."""
+    if not record.lstrip(b"\xef\xbb\xbf \r\n\t").startswith(b"{"):
+        return API(record)
+    found = _VERSIONED(record)
+    return found.messages if found is not None else None
+
+
+def without_instructions(text: str) -> str:
+    """Given a text of a user's message, return it without what a slash command put before it."""
+    return _INSTRUCTED.sub("", text)
 
 
 def typed_in(text: str) -> str | None:
     """Given a text of a user's message that is no tool's result, return what a person typed, or None."""
+    if _STATED.match(text):
+        return _stated(text)[0]
+    if _COMPLETED.match(text):
+        return None
     own = _APPENDED.split(text, maxsplit=1)[0]
     match = _TYPED.search(own)
     inner = _up_to(own, match.end(), match[1]) if match else None
@@ -110,10 +165,25 @@ def _up_to(text: str, start: int, tag: str) -> str | None:
     return text[start:end] if end >= 0 else None
 
 
-def replied_in(tool: str, text: str) -> str | None:
-    """Given a tool's result, return what a person answered in it, or None."""
-    match = _REPLIED.match(text) if tool in _ASKING else None
+def replied_in(tool: str, text: str, *, beside: bool = False) -> str | None:
+    """Given a tool's result, or what stands `beside` it, return what a person answered in it, or None."""
+    stated, rest = _stated(text)
+    if stated is not None:
+        return stated.strip()
+    if tool in _OUTSIDE or tool.startswith("mcp"):
+        match = _COMMENTED.match(rest) if beside else None
+        return match[1].strip() if match else None
+    runs_on = rest.lstrip().startswith(_RUNS_ON)
+    match = _MEANWHILE.search(rest) if runs_on else _REPLIED.match(rest)
     return match[2].strip() if match else None
+
+
+def _stated(text: str) -> tuple[str | None, str]:
+    """What a person answered, in Roo Code's own statement before a result; and the result."""
+    if (match := _STATED.match(text)) is None:
+        return None, text
+    found = _FEEDBACK(match[1].encode("utf-8", "replace"))
+    return found.feedback if found is not None else None, text[match.end() :]
 
 
 def result_of(text: str) -> tuple[str, str] | None:
@@ -124,7 +194,8 @@ def result_of(text: str) -> tuple[str, str] | None:
 
 def has_failed(result: str) -> bool:
     """True if a tool's result says that it was not done."""
-    return _FAILED.match(result) is not None
+    denied = _DENIED.match(result) is not None
+    return denied or _FAILED.match(_stated(result)[1]) is not None
 
 
 def asked_in(text: str) -> Iterator[tuple[str, dict[str, str]]]:

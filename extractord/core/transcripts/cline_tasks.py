@@ -9,9 +9,8 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from extractord.core.records import Origin, Role, Seen, ToolCall
-from extractord.core.transcripts.blocks import shown_in, text_of
+from extractord.core.transcripts.blocks import answered_by, given_in, text_of
 from extractord.core.transcripts.cline_records import (
-    API,
     HISTORY,
     SILENT,
     UI,
@@ -22,8 +21,10 @@ from extractord.core.transcripts.cline_records import (
     has_failed,
     replied_in,
     result_of,
+    sent_in,
     times_in,
     typed_in,
+    without_instructions,
     workspace_in,
 )
 from extractord.core.transcripts.commontools import parsed
@@ -71,7 +72,7 @@ class ClineReader:
                 self._begin()
                 yield from self._saw(shown)
             return
-        sent = decoded(record, API, self.unknown)
+        sent = decoded(record, sent_in, self.unknown)
         if sent is not None:
             self._begin()
             yield from self._sent(sent)
@@ -92,23 +93,26 @@ class ClineReader:
             text = text_of(message.content)
             self._speech.cwd = self._speech.cwd or workspace_in(text)
             match message.role:
-                case "assistant" if message.isSummary:
+                case "assistant" | "user" if message.isSummary or message.isTruncationMarker:
                     summary = self._speech.entry(Role.CONTEXT, Origin.RECALLED, text, ident, message.ts)
                     yield from self._speech.aside(summary)
                 case "assistant":
                     asked = [*self._calls(message, text, ident)]
                     entry = self._speech.entry(Role.ASSISTANT, Origin.SYNTHETIC, text, ident, message.ts)
                     yield from self._speech.answered(entry, asked)
-                case "user":
+                case "user" | "tool":
                     yield from self._user(message, asked)
+                case "" if message.type == "reasoning":
+                    continue
                 case other:
                     self.unknown[f"message/{other[:64]}"] += 1
 
     def _calls(self, message: ApiMessage, text: str, ident: str) -> Iterator[ToolCall]:
         blocks = message.content if isinstance(message.content, list) else []
         for nth, block in enumerate(blocks):
-            if block.type == "tool_use":
-                yield self._speech.call(block.id or f"{ident}/{nth}", block.name or "", block.input)
+            if block.type in ("tool_use", "tool-call"):
+                call, name = block.id or block.toolCallId, block.name or block.toolName
+                yield self._speech.call(call or f"{ident}/{nth}", name or "", block.input)
         for nth, (name, arguments) in enumerate(asked_in(text)):
             yield self._speech.call(f"{ident}/xml/{nth}", name, arguments)
 
@@ -119,30 +123,43 @@ class ClineReader:
         blocks = message.content if isinstance(message.content, list) else []
         texts = [message.content] if isinstance(message.content, str) else []
         for block in blocks:
-            if block.type == "tool_result":
-                shown = shown_in(block.content)
-                ident = block.tool_use_id or ""
-                yield from self._result(ident, names.get(ident, ""), shown, message.ts)
+            if block.type in ("tool_result", "tool-result"):
+                ident, shown = answered_by(block) or "", given_in(block)
+                tool = names.get(ident) or block.toolName or ""
+                yield from self._result(ident, tool, shown, message.ts, failed=block.is_error is True)
             elif block.type == "text" and block.text:
                 texts.append(block.text)
-        for text in texts:
+        beside = False
+        for text in map(without_instructions, texts):
             if (found := result_of(text)) is not None:
                 call = next((each for each in waiting if each.name == found[0]), None)
                 waiting = [each for each in waiting if each is not call]
                 result = call.id if call else "", found[0]
-                if found[1].strip():
+                beside = bool(found[1].strip())
+                if beside:
                     yield from self._result(*result, found[1], message.ts)
             elif text.lstrip().startswith(("<environment_details>", "# task_progress")):
                 continue
             elif result is not None:
-                yield from self._result(*result, text, message.ts)
+                yield from self._result(*result, text, message.ts, beside=beside)
+                beside = True
             elif (said := typed_in(text)) is not None:
                 yield from self._prompt(said, message.ts)
 
-    def _result(self, ident: str, tool: str, shown: str, time: object) -> Iterator[Seen]:
+    def _result(
+        self,
+        ident: str,
+        tool: str,
+        shown: str,
+        time: object,
+        *,
+        failed: bool = False,
+        beside: bool = False,
+    ) -> Iterator[Seen]:
         if ident:
-            yield from self._speech.result(ident, shown, ok=not has_failed(shown), time=time, name=tool)
-        if (said := replied_in(tool, shown)) is not None:
+            ok = not failed and not has_failed(shown)
+            yield from self._speech.result(ident, shown, ok=ok, time=time, name=tool)
+        if (said := replied_in(tool, shown, beside=beside)) is not None:
             yield from self._prompt(said, time)
 
     def _prompt(self, said: str, time: object) -> Iterator[Seen]:

@@ -1,0 +1,147 @@
+"""Where a person's words stand in what Cline and Roo Code send: beside results, and in statements."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from feeding import fed, memory_writes, newest, prompts, reader
+
+from extractord.core.records import Role
+from extractord.core.transcripts.cline import CLINE, ROO
+
+SENT = "/h/tasks/1771763997801/api_conversation_history.json"
+ROO_SENT = (
+    "/h/rooveterinaryinc.roo-cline/tasks/0198aaaa-bbbb-7ccc-8ddd-eeeeeeeeeeee/api_conversation_history.json"
+)
+FEEDBACK = "The user provided the following feedback:\n<feedback>\nnot there\n</feedback>"
+
+NEW_TASK = '<explicit_instructions type="new_task">\nMake a task.\n</explicit_instructions>'
+
+
+def texts(*words: str) -> list[dict[str, str]]:
+    return [{"type": "text", "text": each} for each in words]
+
+
+def asked(*words: str) -> list[object]:
+    return [{"role": "user", "content": texts(*words)}]
+
+
+def called(name: str, result: str, **more: object) -> list[object]:
+    call = {"type": "tool_use", "id": "c1", "name": name, "input": {"path": "/home/dev/memory/a.md"}}
+    given = {"type": "tool_result", "tool_use_id": "c1", "content": result, **more}
+    return [{"role": "assistant", "content": [call]}, {"role": "user", "content": [given]}]
+
+
+def stated(status: str, **more: str) -> str:
+    return json.dumps({"status": status, **more}, separators=(",", ":"))
+
+
+@pytest.mark.parametrize(
+    ("words", "typed"),
+    [
+        (
+            f"{NEW_TASK}\n<task>\ngo on with it\n</task>",
+            ["go on with it"],
+        ),
+        ('<explicit_instructions type="x.md">\nAsk in <task>y</task>.\n</explicit_instructions>', []),
+        ("[new_task completed] Result: it says <task>count</task>", []),
+        ('<user_message>\nsay it\n</user_message>\n\n<command name="say">\nSay.\n</command>', ["say it"]),
+        (stated("guidance", feedback='use "b"\nthen'), ['use "b"\nthen']),
+        (stated("guidance"), []),
+    ],
+)
+def test_what_a_command_or_a_sub_task_puts_in_is_no_persons(words: str, typed: list[str]) -> None:
+    assert prompts(fed(reader(CLINE, SENT), asked(words))) == typed
+
+
+@pytest.mark.parametrize(
+    ("result", "ok", "typed"),
+    [
+        (stated("denied", feedback="not there"), False, ["not there"]),
+        (stated("denied", message="The user denied this operation."), False, []),
+        (f"{stated('approved', feedback='and tell me')}\n\nFile written.", True, ["and tell me"]),
+        (f"{stated('approved', feedback='and tell me')}\n\nError: disk full", False, ["and tell me"]),
+        ("Skipping tool [write_to_file for 'a.md'] due to user rejecting a previous tool.", False, []),
+        ("Access to a.md is blocked by the .clineignore file settings.", False, []),
+        ("[write_to_file for 'a.md'] The 'content' parameter was empty.", False, []),
+    ],
+)
+def test_roo_states_how_a_person_decided(result: str, ok: bool, typed: list[str]) -> None:
+    seen = fed(reader(ROO, ROO_SENT), called("write_to_file", result))
+    assert prompts(seen) == typed
+    assert memory_writes(seen) == [("/home/dev/memory/a.md", ok)]
+
+
+def test_a_result_that_is_marked_as_an_error_was_not_done() -> None:
+    seen = fed(reader(ROO, ROO_SENT), called("write_to_file", "no", is_error=True))
+    assert memory_writes(seen) == [("/home/dev/memory/a.md", False)]
+
+
+@pytest.mark.parametrize(
+    ("result", "typed"),
+    [
+        (
+            f"Command is still running in the user's terminal.\nHere's the output so far:\nup\n\n{FEEDBACK}",
+            True,
+        ),
+        (
+            "Command is still running in terminal from '/x'.\n\n\n<user_message>\nnot there\n</user_message>",
+            True,
+        ),
+        (f"Command is still running in the user's terminal.\n\n{FEEDBACK}\nYou will be updated.", False),
+        (f"Command executed.\nOutput:\n{FEEDBACK}", False),
+    ],
+)
+def test_a_word_given_while_a_command_runs_is_a_persons(result: str, typed: bool) -> None:
+    assert prompts(fed(reader(CLINE, SENT), called("execute_command", result))) == ["not there"] * typed
+
+
+def test_a_word_beside_a_result_is_a_persons_whichever_the_tool() -> None:
+    beside = asked("[read_file for 'a'] Result:", "The user denied this operation.", FEEDBACK)
+    assert prompts(fed(reader(CLINE, SENT), beside)) == ["not there"]
+    assert prompts(fed(reader(CLINE, SENT), asked("[read_file for 'a'] Result:", FEEDBACK))) == []
+    inner = called("read_file", FEEDBACK)
+    assert prompts(fed(reader(CLINE, SENT), inner)) == []
+
+
+def test_a_word_given_with_the_change_to_acting_is_a_persons() -> None:
+    given = (
+        "[The user has switched to ACT MODE, so you may now proceed with the task.]\n\n"
+        "The user also provided the following message when switching to ACT MODE:\n"
+        "<user_message>\nonly the first\n</user_message>"
+    )
+    assert prompts(fed(reader(CLINE, SENT), called("plan_mode_respond", given))) == ["only the first"]
+
+
+def test_roo_messages_of_version_2_are_read() -> None:
+    call = {
+        "type": "tool-call",
+        "toolCallId": "c1",
+        "toolName": "write_to_file",
+        "input": {"path": "/home/dev/memory/a.md", "content": "x"},
+    }
+    output = {"type": "text", "value": "Written."}
+    given = {"type": "tool-result", "toolCallId": "c1", "toolName": "write_to_file", "output": output}
+    messages = [
+        {
+            "role": "user",
+            "content": texts("<user_message>\nsave it\n</user_message>"),
+            "ts": 1_796_040_000_000,
+        },
+        {"type": "reasoning", "encrypted_content": "x"},
+        {"role": "assistant", "content": [*texts("Saving."), call]},
+        {"role": "tool", "content": [given]},
+        {"role": "user", "content": "It is about <task>a</task>.", "isSummary": True},
+        {"role": "user", "content": texts("<user_message>\nand more\n</user_message>")},
+    ]
+    to = reader(ROO, ROO_SENT)
+    seen = fed(to, {"version": 2, "messages": messages})
+    assert prompts(seen) == ["save it", "and more"]
+    assert memory_writes(seen) == [("/home/dev/memory/a.md", True)]
+    shown = [each.text for each in newest(seen).values() if each.role is Role.TOOL]
+    assert (shown, to.unknown) == (["Written."], {})
+    assert ROO.claims(ROO_SENT, b'{"version": 2, "messages": []}')
+    assert not ROO.claims(ROO_SENT, b'{"version": 2}')
+    assert fed(to, {"version": 2}) == []
+    assert to.unknown == {"undecodable": 1}
