@@ -47,7 +47,7 @@ def reread(house: House, outside: Outside) -> House:
 
 
 def only_read(settings: Settings, load: Callable[[], Settings]) -> Iterator[str]:
-    """Given the settings in force, say what differs now; a part of a fleet follows at its next start."""
+    """Given the settings in force, say what differs now; a mirror follows at its next start."""
     try:
         changes = Changes.between(settings, load())
     except ConfigError as error:

@@ -48,7 +48,8 @@ class Extracting:
     """The windows of some partitions; nothing is lost between a receipt and an outcome."""
 
     def __init__(self, house: House, partitions: Collection[int], say: Callable[[Event | str], None]) -> None:
-        self._house = house
+        self.house = house
+        """As the settings in force want it."""
         self._partitions = partitions
         self._say = say
         self._ledger = Ledger.open(house.settings.state_dir)
@@ -67,6 +68,13 @@ class Extracting:
     def running(self) -> set[asyncio.Task[None]]:
         """The runs in flight."""
         return set(self._busy.values())
+
+    def move(self, house: House) -> None:
+        """From now on runs are made as this house makes them; those in flight end as they began."""
+        if house is not self.house:
+            self.house = house
+            self._persons.move(house)
+            self._news.set()
 
     async def close(self) -> None:
         """Close what stands open."""
@@ -97,11 +105,11 @@ class Extracting:
                 task.cancel()
 
     def _begin(self) -> None:
-        free = self._house.settings.run.concurrency - len(self._busy)
-        if free <= 0:
+        free = self.house.settings.run.concurrency - len(self._busy)
+        if free <= 0 or self.house.settings.mode == "recall":
             return
-        inbox, now = self._ledger.inbox, self._house.clock()
-        gap_wait = _GAP_WAIT if inbox.waiting() < self._house.settings.fleet.inbox else timedelta()
+        inbox, now = self._ledger.inbox, self.house.clock()
+        gap_wait = _GAP_WAIT if inbox.waiting() < self.house.settings.fleet.inbox else timedelta()
         for arrived in inbox.ready(now, _LOOKED_AHEAD, gap_wait):
             place = arrived.person, arrived.slug
             if place not in self._busy:
@@ -122,7 +130,7 @@ class Extracting:
         self._freed.set()
 
     async def _run(self, arrived: Arrived) -> None:
-        inbox, now = self._ledger.inbox, self._house.clock()
+        inbox, now = self._ledger.inbox, self.house.clock()
         sending = unpack(arrived.payload)
         if isinstance(sending, Refused):
             inbox.done(arrived, f"refused: {sending.reason}")
@@ -151,7 +159,7 @@ class Extracting:
     async def _run_again(self, person: str, window: Window, brief: Brief) -> None:
         """A parked run that a person wants tried again, from what was kept of it."""
         async with self._persons.room(person) as room:
-            snapshot = Snapshot(window=window, offered_at=self._house.clock(), brief=brief)
+            snapshot = Snapshot(window=window, offered_at=self.house.clock(), brief=brief)
             await room.extraction.run(snapshot)
             self._tell(room)
             self._changed.add(person)
@@ -161,7 +169,7 @@ class Extracting:
 
         def told(row: RunRow) -> None:
             head = room.ledger.audit.head()
-            self._say(RunFinished(at=self._house.clock(), row=row, person=room.person, audit=head))
+            self._say(RunFinished(at=self.house.clock(), row=row, person=room.person, audit=head))
 
         room.extraction.accounts.tell(told)
 
@@ -176,13 +184,13 @@ class Extracting:
                     self._start(place, self._run_again(person, window, brief))
 
     def _due(self, room: PersonsRoom, agent: str, session: str) -> datetime:
-        now = self._house.clock()
+        now = self.house.clock()
         waits = [row.retry_at for row in room.ledger.ranges.states(agent, session).values() if row.retry_at]
         return max(waits, default=now + _LATER)
 
     async def _live(self, line: Line) -> None:
         publishing = Publishing(line, self._ledger.published, self._name)
-        every = self._house.settings.fleet.partitions
+        every = self.house.settings.fleet.partitions
         await line.unsubscribe(partition_topic(each) for each in range(every) if each not in self._partitions)
         await line.subscribe([publishing.topic], retained=True)
         await line.subscribe(map(partition_topic, sorted(self._partitions)))
@@ -200,7 +208,7 @@ class Extracting:
             self._news.set()
             for person, receipt in receipts.items():
                 await line.publish(receipts_topic(person), msgspec.json.encode(receipt))
-            while inbox.waiting() >= self._house.settings.fleet.inbox:  # the broker keeps the others
+            while inbox.waiting() >= self.house.settings.fleet.inbox:  # the broker keeps the others
                 self._freed.clear()
                 await self._freed.wait()
 
@@ -209,7 +217,7 @@ class Extracting:
         arrived: list[Arrived] = []
         receipts: dict[str, Receipt] = {}
         for came in batch:
-            person = sender_of(came.topic, self._house.settings.fleet.partitions)
+            person = sender_of(came.topic, self.house.settings.fleet.partitions)
             if person is None:
                 self._say(f"{came.topic} is nobody's partition: is fleet.partitions the same everywhere?")
                 continue
@@ -230,7 +238,7 @@ class Extracting:
                     payload=came.payload,
                 )
             )
-        self._ledger.inbox.put(arrived, self._house.clock())
+        self._ledger.inbox.put(arrived, self.house.clock())
         return receipts
 
     async def _publish(self, publishing: Publishing) -> None:
@@ -239,8 +247,8 @@ class Extracting:
             self._say(f"the broker does not have {lost} topics that it was given: they are said again")
             self._changed.update(self._persons.known())
         while True:
-            if self._house.clock() - self._looked > timedelta(seconds=self._house.settings.run.rescan_s):
-                self._looked = self._house.clock()
+            if self.house.clock() - self._looked > timedelta(seconds=self.house.settings.run.rescan_s):
+                self._looked = self.house.clock()
                 self._changed.update(self._persons.known())
                 self._ledger.inbox.forget(self._looked)
             for person in sorted(self._changed):

@@ -59,6 +59,15 @@ class Persons:
         """Everybody who has a ledger here."""
         return known_in(self._house.settings)
 
+    def move(self, house: House) -> None:
+        """From now on each person's runs are made as this house makes them."""
+        self._house = house
+        for person, room in self._rooms.items():
+            extraction = extraction_of(
+                of_person(house.settings, person), room.ledger, room.writer, house.means
+            )
+            self._rooms[person] = replace(room, extraction=extraction)
+
     async def close(self) -> None:
         """Close every room."""
         while self._rooms:

@@ -22,7 +22,7 @@ from extractord.fleet.extracting import Extracting
 from extractord.fleet.forwarding import forwarding
 from extractord.fleet.mirroring import Mirroring
 from extractord.fleet.persons import check_persons
-from extractord.following import Outside, only_read
+from extractord.following import Outside, only_read, reread
 from extractord.house import House, opened
 from extractord.intercom import Say, intercom
 from extractord.storeroom import another_store, confined, storeroom
@@ -58,10 +58,14 @@ async def serve_extractor(settings: Settings, outside: Outside, partitions: Coll
             numbers = ", ".join(map(str, sorted(partitions)))
             outside.say(f"extracting partitions {numbers} of {settings.fleet.partitions}")
             bus.obey(partial(_disobeyed, house))
-            attending = _attending(signals, settings, outside, f"extracting {len(partitions)} partitions")
+
+            def follow() -> None:
+                extracting.move(reread(extracting.house, outside))
+
+            attending = _attending(signals, outside, f"extracting {len(partitions)} partitions", follow)
             try:
                 await _until(attending, calling, extracting.work(signals.stop, outside.notify.alive))
-                await drained(extracting.running, settings.run.drain_s, signals.at_once)
+                await drained(extracting.running, extracting.house.settings.run.drain_s, signals.at_once)
             finally:
                 calling.cancel()
                 for run in extracting.running:
@@ -82,7 +86,12 @@ async def serve_mirror(settings: Settings, outside: Outside) -> None:
         writer = Writer(partial(another_store, settings, room.state, confinement=level))
         try:
             async with mirroring(room.state, writer, settings, outside.say) as living:
-                attending = _attending(signals, settings, outside, "mirroring")
+
+                def look() -> None:
+                    for sentence in only_read(settings, outside.load):
+                        outside.say(sentence)
+
+                attending = _attending(signals, outside, "mirroring", look)
                 await _until(attending, living, _beating(signals, outside.notify.alive))
         finally:
             await writer.close()
@@ -125,8 +134,8 @@ async def _until(attending: Part, calling: asyncio.Task[None], part: Part) -> No
     await working
 
 
-async def _attending(signals: Signals, settings: Settings, outside: Outside, status: str) -> None:
-    """Ready, until a signal asks to stop; at SIGHUP it is said what takes a restart."""
+async def _attending(signals: Signals, outside: Outside, status: str, look_again: Callable[[], None]) -> None:
+    """Ready, until a signal asks to stop; at SIGHUP the configuration is looked at again."""
     try:
         outside.notify.ready(status)
         while not signals.stop.is_set():
@@ -134,8 +143,7 @@ async def _attending(signals: Signals, settings: Settings, outside: Outside, sta
             if signals.reread.is_set():
                 signals.reread.clear()
                 outside.notify.reloading()
-                for sentence in only_read(settings, outside.load):
-                    outside.say(sentence)
+                look_again()
                 outside.notify.ready(status)
     finally:
         signals.stop.set()

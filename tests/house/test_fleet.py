@@ -97,6 +97,39 @@ def test_what_is_said_on_a_workstation_is_mirrored_there_and_forgotten_everywher
     assert PASSWORD not in desk.log() + far.log()
 
 
+def test_an_extractor_follows_at_sighup_what_its_next_runs_are_made_with(
+    broker: Mosquitto, tmp_path: Path
+) -> None:
+    desk, far = Machine(tmp_path / "desk", broker, "ann@desk"), Machine(tmp_path / "far", broker, "extractor")
+    with (
+        far.running("--role", "extractor", "--partitions", "0-15") as extractor,
+        desk.running("--role", "forwarder"),
+    ):
+
+        def configured(text: str, answer: str) -> None:
+            before = len(far.log())
+            (far.home / "config.toml").write_text(text)
+            extractor.send_signal(signal.SIGHUP)
+            far.wait_for(lambda: answer in far.log()[before:])
+
+        desk.wait_for(lambda: "watching" in desk.log())
+        configured('mode = "ask"\n', "configuration reread: mode changed")
+        desk.said(TUESDAY)
+        far.wait_for(lambda: "outcome=held" in far.log())
+        assert far.memories() == {}
+        configured('mode = "auto"\n[fleet]\ninbox = 500\n', "fleet.inbox takes a restart")
+        desk.said(FACTS[1], "1a0b0c0d-0000-4000-8000-000000000001")
+        far.wait_for(lambda: "outcome=saved" in far.log())
+        assert len(far.memories()) == 1, "in a room that was open before"
+        configured('mode = "recall"\n', "configuration reread: mode changed")
+        desk.said(FACTS[2], "2a0b0c0d-0000-4000-8000-000000000001")
+        desk.wait_for(lambda: desk.log().count("outcome=forwarded") == 3)
+        time.sleep(2)
+        assert len(far.memories()) == 1
+        configured('mode = "auto"\n', "configuration reread: mode changed")
+        far.wait_for(lambda: len(far.memories()) == 2)
+
+
 def test_a_window_that_nobody_subscribes_to_stays_open_until_somebody_does(
     broker: Mosquitto, tmp_path: Path
 ) -> None:

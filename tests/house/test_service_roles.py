@@ -20,7 +20,7 @@ pytestmark = [
     ("role", "answer"),
     [
         (("forwarder",), "configuration reread: mode changed"),
-        (("extractor", "--partitions", "0-15"), "configuration reread: mode takes a restart"),
+        (("extractor", "--partitions", "0-15"), "configuration reread: mode changed"),
         (("mirror",), "configuration reread: mode takes a restart"),
     ],
     ids=["forwarder", "extractor", "mirror"],
