@@ -134,6 +134,8 @@ class CodexDeferring:
         inner, kind = self.reader, head.lastgroup
         if not inner.is_known or inner.is_copying or inner.follows_meta or end - at > _RECORD_BYTES:
             return None
+        if inner.is_waiting and kind != "started":
+            return None
         if kind == "started":
             inner.enter(head["started"].decode())
             self._note_turn()

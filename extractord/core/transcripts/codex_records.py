@@ -77,7 +77,7 @@ STARTS = frozenset(["task_started", "turn_started"])
 ENDS = frozenset(["task_complete", "turn_complete", "turn_aborted"])
 TOOL_ENDS = frozenset(["exec_command_end", "patch_apply_end"])
 _SILENT_EVENTS_NAMES = """
-    user_message agent_message agent_reasoning agent_reasoning_raw_content token_count item_completed
+    agent_message agent_reasoning agent_reasoning_raw_content token_count item_completed
     item_started context_compacted entered_review_mode exited_review_mode thread_goal_updated error warning
     thread_settings_applied sub_agent_activity mcp_tool_call_end web_search_end image_generation_end
     view_image_tool_call dynamic_tool_call_response thread_name_updated stream_error

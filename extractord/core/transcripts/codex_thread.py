@@ -103,6 +103,9 @@ class CodexThread:
         self.turn: str | None = None
         self.turn_is_prompted = False
         self.follows_meta = True
+        self._has_items = False
+        """Prompts come as items, as they do in whole rollouts: events repeat them."""
+        self._waiting: tuple[Line, Payload] | None = None
         self._texts: Counter[str] = Counter()
 
     def feed(self, record: bytes) -> Iterable[Seen]:
@@ -144,10 +147,12 @@ class CodexThread:
         self.is_copying, self.ids = standing.is_copying, standing.ids
 
     def _take(self, line: Line, payload: Payload) -> Iterable[Seen]:
+        if self._waiting is not None and _acts(line, payload):
+            return [*self.settle(), *self._take(line, payload)]
         follows_meta, self.follows_meta = self.follows_meta, line.type == "session_meta"
         match line.type:
             case "event_msg":
-                return self._event(payload)
+                return self._event(line, payload)
             case "session_meta":
                 return self._meta(line, payload, follows_meta=follows_meta)
             case "turn_context":
@@ -162,9 +167,15 @@ class CodexThread:
                     self.unknown[(line.type or "untyped")[:64]] += 1
         return ()
 
+    @property
+    def is_waiting(self) -> bool:
+        """True while a prompt that an event told may still come as an item."""
+        return self._waiting is not None
+
     def settle(self) -> Iterable[Seen]:
-        """Nothing waits: what comes later revises."""
-        return ()
+        """A prompt that an event told, and no item, is one nevertheless."""
+        waiting, self._waiting = self._waiting, None
+        return self._prompt(*waiting) if waiting else ()
 
     def _old(self, line: Line, record: bytes) -> Payload | None:
         """A line without a payload: a bare item, or the first line, of an old version."""
@@ -208,9 +219,11 @@ class CodexThread:
             self.turn = turn
             self.turn_is_prompted = False
 
-    def _event(self, event: Payload) -> Iterable[Seen]:
+    def _event(self, line: Line, event: Payload) -> Iterable[Seen]:
         if event.type in STARTS:
             self.enter(event.turn_id)
+        elif event.type == "user_message":
+            self._waiting = None if self._has_items else (line, event)
         elif event.type in ENDS:
             return self.emitted.ended()
         elif event.type in TOOL_ENDS and event.call_id:
@@ -261,20 +274,25 @@ class CodexThread:
                 content = item.content if item.content is not None else item.message
                 return self._spoken(line, Role.ASSISTANT, Origin.SYNTHETIC, plain(content))
             case "user":
-                written, rest = prose(item)
-                self._cwd = self._cwd or place_in(rest)
-                origin = Origin.RECALLED if is_summary(rest) else Origin.SYNTHETIC
-                seen = list(self._spoken(line, Role.CONTEXT, origin, rest))
-                if written:
-                    self.ids = []
-                    self._turns.append(self.ids)
-                    self.turn_is_prompted = True
-                    is_given = self._origin is Origin.HUMAN and is_template(written)
-                    origin = Origin.HEADLESS if is_given else self._origin
-                    seen += self._spoken(line, Role.USER, origin, written)
-                return seen
+                return self._prompt(line, item)
             case _:
                 return ()
+
+    def _prompt(self, line: Line, item: Payload) -> Iterable[Seen]:
+        written, rest = prose(item)
+        self._cwd = self._cwd or place_in(rest)
+        origin = Origin.RECALLED if is_summary(rest) else Origin.SYNTHETIC
+        seen = list(self._spoken(line, Role.CONTEXT, origin, rest))
+        if written:
+            if line.type == "response_item":
+                self._has_items, self._waiting = True, None
+            self.ids = []
+            self._turns.append(self.ids)
+            self.turn_is_prompted = True
+            is_given = self._origin is Origin.HUMAN and is_template(written)
+            origin = Origin.HEADLESS if is_given else self._origin
+            seen += self._spoken(line, Role.USER, origin, written)
+        return seen
 
     def _result(self, line: Line, item: Payload) -> Iterable[Seen]:
         call = item.call_id or ""
@@ -345,3 +363,11 @@ class CodexThread:
         if not self.is_copying:
             self._scope = self.session or ""
         return self.is_copying
+
+
+def _acts(line: Line, payload: Payload) -> bool:
+    """True for what comes after a prompt: what the agent does, the turn's end, the next prompt's event."""
+    if line.type == "event_msg":
+        return payload.type in ENDS or payload.type == "user_message"
+    is_agents = payload.type in CALLS or payload.type in OUTPUTS or payload.role == "assistant"
+    return line.type == "compacted" or (line.type == "response_item" and is_agents)

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from feeding import fed, line, newest, odd_records, prompts, reader, voided
+from feeding import fed, line, newest, odd_records, prompts, reader, settled, voided
 from hypothesis import given, settings
 
 from extractord.core.records import Entry, Origin, Role, Seen, ToolCall, Voided
@@ -164,6 +164,34 @@ def test_what_a_command_of_its_own_asks_is_no_persons_words() -> None:
     assert shape(fed(reader(SOURCE), meta(), says("user", words))) == [
         (Role.USER, Origin.HEADLESS, words, False)
     ]
+
+
+def test_a_prompt_that_only_an_event_tells_is_one() -> None:
+    told = [event("user_message", message=words) for words in ("we use tabs", "ok thanks", "now spaces")]
+    seen = settled(
+        reader(SOURCE),
+        meta(),
+        told[0],
+        event("token_count"),
+        says("developer", "be brief"),
+        call("c", "exec_command", cmd="ls"),
+        told[1],
+        event("task_complete"),
+        told[2],
+    )
+    assert prompts(seen) == ["we use tabs", "ok thanks", "now spaces"]
+    assert [each.role for each in newest(seen).values()][:2] == [Role.USER, Role.ASSISTANT]
+
+
+@pytest.mark.parametrize("is_first", [True, False])
+def test_a_prompt_that_an_event_repeats_counts_once(is_first: bool) -> None:
+    def both(words: str) -> list[dict[str, object]]:
+        item, repeated = says("user", words, "and more"), event("user_message", message=words)
+        return [repeated, item] if is_first else [item, repeated]
+
+    lines = [meta(), *both("we use tabs"), says("assistant", "ok"), *both("we use tabs"), *both("now spaces")]
+    expected = ["we use tabs\n\nand more", "we use tabs\n\nand more", "now spaces\n\nand more"]
+    assert prompts(settled(reader(SOURCE), *lines)) == expected
 
 
 def test_a_summary_that_stands_as_a_prompt_is_recalled() -> None:
