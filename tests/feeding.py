@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from random import Random
 
 from hypothesis import strategies as st
 
@@ -81,23 +82,38 @@ def transcript(source: Source, path: Path) -> list[Seen]:
     return settled(reader(source, str(path), beside), *records)
 
 
-_leaves = (
-    st.none()
-    | st.booleans()
-    | st.integers(-(2**40), 2**63)
-    | st.floats(allow_nan=False)
-    | st.text(max_size=8)
+_ODD = (
+    *(None, True, False, 0, -1, 7, 2**31, 2**53 + 1, 2**63, -(2**40)),
+    *(-0.0, 1.5, 1e308, float("inf")),
+    *("", " ", "0", "\0", "a\nb", "a\u2028b", "\u00e9", "\u6f22", "\U0001f600", "2026-11-30T12:00:00Z"),
 )
 
 
 def odd_records(keys: Iterable[str], words: Iterable[str]) -> st.SearchStrategy[list[bytes]]:
-    """Byte strings, and JSON of the agent's own keys and words with values of any type."""
-    key, word = st.sampled_from(sorted(keys)), st.sampled_from(sorted(words))
-    value = st.recursive(
-        _leaves | word,
-        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(key, inner, max_size=6),
-        max_leaves=12,
-    )
-    record = st.dictionaries(key, value, max_size=8).map(lambda each: json.dumps(each).encode())
-    torn = st.builds(lambda each, at: each[:at], record, st.integers(0, 60))
-    return st.lists(st.binary(max_size=40) | record | torn, max_size=8)
+    """Byte strings, and JSON of the agent's own keys and words with values of any type.
+
+    Each list is made from a seed: drawn value by value it would cost fifty times what reading it does.
+    """
+    keys, words = sorted(keys), sorted(words)
+    return st.integers(0, 2**64).map(lambda seed: _records(Random(seed), keys, words))  # noqa: S311
+
+
+def _records(chance: Random, keys: list[str], words: list[str]) -> list[bytes]:
+    def value(depth: int) -> object:
+        kind = chance.random()
+        if depth and kind < 0.2:
+            return [value(depth - 1) for _ in range(chance.randint(0, 3))]
+        if depth and kind < 0.45:
+            return fields(depth - 1, 6)
+        return chance.choice(words if kind < 0.75 else _ODD)
+
+    def fields(depth: int, most: int) -> dict[str, object]:
+        return {chance.choice(keys): value(depth) for _ in range(chance.randint(0, most))}
+
+    def record() -> bytes:
+        kind, whole = chance.random(), json.dumps(fields(4, 8)).encode()
+        if kind < 0.15:
+            return chance.randbytes(chance.randint(0, 40))
+        return whole[: chance.randint(0, 60)] if kind < 0.35 else whole
+
+    return [record() for _ in range(chance.randint(0, 24))]
