@@ -21,9 +21,9 @@ def main() -> None:
 
             host(provider, confinement)
         case _:
-            from extractord.cli import run  # noqa: PLC0415 - not for the processes above
+            from extractord.cli import obey  # noqa: PLC0415 - not for the processes above
 
-            sys.exit(run())
+            sys.exit(obey())
 
 
 if __name__ == "__main__":

@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from warm import typed
+
 EXTRACTORD = [sys.executable, "-m", "extractord"]
 TUESDAY = "We deploy only on Tuesdays because the warehouse counts stock on Mondays."
 FACTS = (
@@ -46,9 +48,7 @@ class Place:
         return sorted(path for path in found if path.name != "MEMORY.md")
 
     def command(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [*EXTRACTORD, *arguments], env=self.environ, capture_output=True, text=True, check=False
-        )
+        return typed(arguments, self.environ)
 
     def runs(self) -> list[dict[str, object]]:
         return [json.loads(line) for line in self.command("runs", "list", "--json").stdout.splitlines()]

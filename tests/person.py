@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from storing import said
+from warm import typed
 
 from extractord.config import Settings
 from extractord.core.digesting import digest
@@ -64,15 +65,7 @@ class Person:
         self, *arguments: str, cwd: Path | None = None, **more: str
     ) -> subprocess.CompletedProcess[str]:
         """A command in a script: no terminal."""
-        return subprocess.run(
-            [*EXTRACTORD, *arguments],
-            env=self.environ(**more),
-            cwd=cwd or self.home,
-            capture_output=True,
-            text=True,
-            check=False,
-            stdin=subprocess.DEVNULL,
-        )
+        return typed(arguments, self.environ(**more), cwd or self.home)
 
     def told(self, *arguments: str, cwd: Path | None = None) -> list[dict[str, Any]]:
         """What a command says with --json."""

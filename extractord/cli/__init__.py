@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import traceback
 
-from cyclopts import App
+from cyclopts import App, Parameter
 
 from extractord import __version__
 from extractord.edges.descriptors import allow_many
@@ -13,15 +13,22 @@ from extractord.errors import EXIT_OURS, ConfigError, ExtractordError
 
 _INTERRUPTED = 130
 
+
+def _told_default(value: object) -> str | None:
+    """What help says of a default: nothing where it is that nothing is given."""
+    return str(value) if value not in (None, False, "", ()) else None
+
+
 app = App(
     name="extractord",
     version=f"extractord {__version__}",
     help="Memories for coding agents: read from their transcripts, written under a policy that holds.",
+    default_parameter=Parameter(negative_iterable=(), show_default=_told_default),
 )
 
 COMMANDS = {
     "run": ("run:run", "The daemon, in the foreground: watch the agents and remember what is worth it."),
-    "extract": ("extract:extract", "The same in batch, over transcripts that are there already."),
+    "extract": ("extract:extract", "Read the transcripts that are there, and remember what is worth it."),
     "status": ("status:status", "Does it run, what came of the last run, what waits, what was spent."),
     "doctor": ("doctor:doctor", "The path from a transcript to a memory, proved end to end; what to do."),
     "runs": ("runs:app", "What was extracted, how each run ended, and trying again."),
@@ -58,7 +65,7 @@ for _name, (_place, _purpose) in COMMANDS.items():
     app.command(f"extractord.cli.{_place}", name=_name, help=_purpose, sort_key=list(COMMANDS).index(_name))
 
 
-def run() -> int:
+def obey() -> int:
     """Run the command that the arguments name; return its exit code (§18)."""
     allow_many()
     try:

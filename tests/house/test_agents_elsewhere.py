@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from warm import typed
 
 SAID = "We deploy only on Tuesdays, since the warehouse counts stock on Mondays."
 
@@ -50,9 +49,8 @@ def planned(home: Path, *arguments: object, settings: str = "") -> list[dict[str
     config.write_text(settings)
     own = {"HOME": home, "EXTRACTORD_DATA_DIR": home / "data", "EXTRACTORD_STATE_DIR": home / "state"}
     own["EXTRACTORD_CONFIG"] = config
-    command = [sys.executable, "-m", "extractord", "extract", "--dry-run", "--json", *map(str, arguments)]
     environ = {**os.environ, **{name: str(value) for name, value in own.items()}}
-    ran = subprocess.run(command, env=environ, capture_output=True, text=True, check=False)
+    ran = typed(["extract", "--dry-run", "--json", *arguments], environ)
     assert ran.returncode == 0, ran.stderr
     rows = [json.loads(line) for line in ran.stdout.splitlines()]
     return [row for row in rows if row.get("would_run")]

@@ -6,11 +6,11 @@ import json
 import os
 import re
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from warm import typed
 
 from extractord.cli.quality.casefiles import load, shipped
 from extractord.cli.quality.samples import sample
@@ -66,7 +66,6 @@ class Bench:
         self.cases.write_text(CASE)
 
     def run(self, *arguments: object) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "extractord", "bench", *map(str, arguments)]
         environ = {
             "HOME": str(self.home),
             "EXTRACTORD_DATA_DIR": str(self.home / "data"),
@@ -74,7 +73,7 @@ class Bench:
             "TMPDIR": str(self.temporary),
             "PATH": os.environ["PATH"],
         }
-        return subprocess.run(command, env=environ, capture_output=True, text=True, check=False)
+        return typed(["bench", *arguments], environ)
 
     @property
     def temporary(self) -> Path:

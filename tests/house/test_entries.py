@@ -3,22 +3,18 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from warm import typed
 
 NEVER_READ = "x" * (17 * 1024 * 1024)
 
 
 def asked(*arguments: str, home: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "extractord", "entries", *arguments],
-        check=False,
-        capture_output=True,
-        text=True,
-        env={**os.environ, "HOME": str(home), "NO_COLOR": "1", "COLUMNS": "200"},
+    return typed(
+        ["entries", *arguments], {**os.environ, "HOME": str(home), "NO_COLOR": "1", "COLUMNS": "200"}
     )
 
 

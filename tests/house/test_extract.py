@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import subprocess
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -14,6 +12,7 @@ from typing import Any
 import pytest
 from aiohttp import web
 from standin import StandIn, openai_reply, serving
+from warm import typed
 
 TOP = Path(__file__).parents[2]
 EXAMPLE = TOP / "docs/example"
@@ -46,8 +45,7 @@ class Place:
 
     def extract(self, *arguments: object) -> tuple[list[dict[str, Any]], dict[str, Any], str, int]:
         """Runs, summary, what was said on standard error, and the exit code."""
-        command = [sys.executable, "-m", "extractord", "extract", "--json", *map(str, arguments)]
-        ran = subprocess.run(command, env=self.environ, capture_output=True, text=True, check=False)
+        ran = typed(["extract", "--json", *arguments], self.environ)
         rows = [json.loads(line) for line in ran.stdout.splitlines()]
         return rows[:-1], rows[-1] if rows else {}, ran.stderr, ran.returncode
 

@@ -15,6 +15,7 @@ import pytest
 from broking import HAS_BROKER, PASSWORD, Mosquitto
 from living import FACTS, TUESDAY, Session, append
 from machines import EXTRACTORD, Machine
+from warm import typed
 
 from extractord.core.fleet import partition_of
 
@@ -69,9 +70,7 @@ def test_what_is_said_on_a_workstation_is_mirrored_there_and_forgotten_everywher
         assert SECRET.encode() not in b"".join(
             place.read_bytes() for place in (far.home / "state").rglob("*") if place.is_file()
         )
-        listed = subprocess.run(
-            [*EXTRACTORD, "memories", "list"], env=far.of_person, capture_output=True, text=True, check=True
-        )
+        listed = typed(["memories", "list"], far.of_person)
         assert "deploy" in listed.stdout
         extractor.send_signal(signal.SIGKILL)
         extractor.wait()
@@ -82,13 +81,7 @@ def test_what_is_said_on_a_workstation_is_mirrored_there_and_forgotten_everywher
             assert len(held(broker, "extractord/v1/fleet/memories/#")) == 2
             path = next((far.home / "data/memory").rglob(name))
             root = path.parent.relative_to(far.home / "data/memory/persons/ann@desk")
-            forgot = subprocess.run(
-                [*EXTRACTORD, "memories", "forget", f"{root}/{name}"],
-                env=far.of_person,
-                capture_output=True,
-                text=True,
-                check=False,
-            )
+            forgot = typed(["memories", "forget", f"{root}/{name}"], far.of_person)
             assert forgot.returncode == 0, forgot.stderr
             desk.wait_for(lambda: list(desk.memories()) != [] and name not in desk.memories())
             assert len(held(broker, "extractord/v1/fleet/memories/#")) == 1
@@ -153,9 +146,7 @@ def test_what_the_broker_lets_nobody_write_stays_open_with_its_reason(
         desk.said(TUESDAY)
         desk.wait_for(lambda: "outcome=deferred" in desk.log())
     assert "not authorized" in desk.log()
-    told = subprocess.run(
-        [*EXTRACTORD, "status"], env=desk.environ, capture_output=True, text=True, check=True
-    ).stdout
+    told = typed(["status"], desk.environ).stdout
     assert "1 exchange of claude-code" in told
     assert "not authorized" in told
 
@@ -202,10 +193,7 @@ def test_a_mirror_writes_nothing_that_the_law_would_not_let_a_stranger_write(
         assert desk.memories() == {"tuesdays.md": good}
         assert desk.log().count("not mirrored") + desk.log().count("is derived") >= len(bad) - 3
         found = desk.home / "data/memory/user/tuesdays.md"
-        context = subprocess.run(
-            [*EXTRACTORD, "context", "--project", str(tmp_path)], env=desk.environ, capture_output=True,
-            text=True, check=True,
-        )  # fmt: skip
+        context = typed(["context", "--project", str(tmp_path)], desk.environ)  # fmt: skip
         assert "tuesdays.md" in context.stdout
         broker.publish("extractord/v1/fleet/roots/ann@desk/user", '{"type":"fleet/roots","paths":[]}', "root")
         desk.wait_for(lambda: not found.exists())
@@ -220,9 +208,7 @@ def test_a_mirror_is_not_made_of_memories_of_ones_own(broker: Mosquitto, tmp_pat
     mine.parent.parent.chmod(0o700)
     mine.write_text("Tabs it is.\n")
     for roles in (("--role", "mirror"), ("--role", "forwarder", "--role", "mirror")):
-        ran = subprocess.run(
-            [*EXTRACTORD, "run", *roles], env=desk.environ, capture_output=True, text=True, check=False
-        )
+        ran = typed(["run", *roles], desk.environ)
         assert (ran.returncode, "user/mine.md is there and was never mirrored" in ran.stderr) == (78, True), (
             ran.stderr
         )
@@ -239,21 +225,13 @@ def test_roles_that_cannot_be_played_are_said_with_what_to_do(broker: Mosquitto,
         ("--role", "extractor", "--role", "mirror", "--partitions", "0"): (2, "at least a state, of its own"),
     }
     for arguments, (code, said) in wrong.items():
-        ran = subprocess.run(
-            [*EXTRACTORD, "run", *arguments], env=desk.environ, capture_output=True, text=True, check=False
-        )
+        ran = typed(["run", *arguments], desk.environ)
         assert (ran.returncode, said in ran.stderr) == (code, True), ran.stderr
     desk.environ["EXTRACTORD_FLEET__PERSON"] = "Ann/.."
     desk.environ["EXTRACTORD_MQTT__URL"] = ""
     for name in ("USER", "PASSWORD_FILE", "NAME"):
         desk.environ.pop(f"EXTRACTORD_MQTT__{name}")
-    ran = subprocess.run(
-        [*EXTRACTORD, "run", "--role", "mirror"],
-        env=desk.environ,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    ran = typed(["run", "--role", "mirror"], desk.environ)
     assert (ran.returncode, "set `mqtt.url`" in ran.stderr) == (78, True), ran.stderr
 
 

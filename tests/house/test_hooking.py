@@ -5,7 +5,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from person import EXTRACTORD, Person
+from person import Person
+from warm import typed
 
 FACT = "---\nname: pager\ndescription: The pager is in the binder\nmetadata:\n  type: user\n---\nIt is.\n"
 
@@ -18,14 +19,9 @@ def person(tmp_path: Path) -> Person:
 
 
 def asked(person: Person, agent: str, told: object = None, **more: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [*EXTRACTORD, "context", "--format", "hook", "--agent", agent],
-        env=person.environ(**more),
-        cwd=person.shop,
-        input=told if isinstance(told, str) else json.dumps(told or {}),
-        capture_output=True,
-        text=True,
-        check=False,
+    words = told if isinstance(told, str) else json.dumps(told or {})
+    return typed(
+        ["context", "--format", "hook", "--agent", agent], person.environ(**more), person.shop, words.encode()
     )
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from warm import typed
 
 GOOD = "---\nname: a\ndescription: b\nmetadata:\n  type: project\n---\nDeploys happen on Tuesdays.\n"
 Ask = Callable[..., subprocess.CompletedProcess[str]]
@@ -26,16 +26,8 @@ def root(tmp_path: Path) -> Path:
 @pytest.fixture
 def ask(root: Path) -> Ask:
     def run(*arguments: str, lines: str | bytes = "") -> subprocess.CompletedProcess[str]:
-        done = subprocess.run(
-            [sys.executable, "-m", "extractord", "judge", *arguments],
-            input=lines if isinstance(lines, bytes) else lines.encode(),
-            capture_output=True,
-            check=False,
-            cwd=root.parent,
-        )
-        return subprocess.CompletedProcess(
-            done.args, done.returncode, done.stdout.decode(), done.stderr.decode()
-        )
+        told = lines if isinstance(lines, bytes) else lines.encode()
+        return typed(["judge", *arguments], os.environ, root.parent, told)
 
     return run
 

@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 from aiohttp import web
 from standin import StandIn, openai_reply, serving
+from warm import typed
 
 EXTRACTORD = [sys.executable, "-m", "extractord"]
 SESSION = "0a0b0c0d-0000-4000-8000-000000000001"
@@ -90,14 +91,7 @@ class Place:
         }
 
     async def command(self, *arguments: object) -> subprocess.CompletedProcess[str]:
-        return await asyncio.to_thread(
-            subprocess.run,
-            [*EXTRACTORD, *map(str, arguments)],
-            env=self.environ,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        return await asyncio.to_thread(typed, arguments, self.environ)
 
     def started(self, *arguments: object) -> subprocess.Popen[bytes]:
         with (self.home / "log").open("ab") as log:
@@ -124,7 +118,7 @@ class Place:
     def is_remembered(self) -> bool:
         return bool(list((self.home / "data/memory").rglob("tuesdays.md")))
 
-    async def until(self, claim: Callable[[], object], seconds: float = 25) -> None:
+    async def until(self, claim: Callable[[], object], seconds: float = 60) -> None:
         begun = time.monotonic()
         while not claim():
             assert time.monotonic() - begun < seconds, self.log()
