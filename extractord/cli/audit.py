@@ -7,7 +7,7 @@ from typing import Annotated
 import msgspec
 from cyclopts import App, Parameter
 
-from extractord.cli.writing import printable
+from extractord.cli.listing import printable
 from extractord.config import load_settings
 from extractord.core.memory import utc
 from extractord.core.ports import AuditRow
@@ -30,6 +30,8 @@ def show(
         rows = ledger.audit.recent(limit) if subject is None else ledger.audit.about(subject)[::-1][:limit]
     for row in rows:
         print(msgspec.json.encode(row).decode() if json else printable(_line(row)))
+    if not rows and not json:
+        print("no row yet: what runs ask for and what you decide is noted here")
 
 
 @app.command(name="verify")

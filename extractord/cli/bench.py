@@ -77,7 +77,7 @@ def _watched(names: Sequence[str], *, quick: bool, json: bool) -> Iterator[Row |
 
 def _show(found: Sequence[Row | Failed]) -> None:
     console = Console()
-    table = Table("row", "what", "measured", "target", "", "compared with")
+    table = Table("row", "what", "measured", "target", "", "compared with", box=None, pad_edge=False)
     for each in found:
         match each:
             case Row():

@@ -9,9 +9,9 @@ from typing import Annotated
 import msgspec
 from cyclopts import Parameter
 
+from extractord.cli.listing import printable
 from extractord.cli.looking import looked_at, project_of
 from extractord.cli.runs import as_json
-from extractord.cli.writing import printable
 from extractord.config import Settings, load_settings
 from extractord.consolidating import Mode, consolidated, to_look_at
 from extractord.core.ports import RunRow

@@ -52,6 +52,10 @@ def context(
         print(msgspec.json.encode(said).decode())
     else:
         sys.stdout.write(block)
+        if not block and sys.stdout.isatty():
+            print(
+                "extractord: nothing is kept yet that belongs here: an agent is told nothing", file=sys.stderr
+            )
 
 
 def _told(project: Path | None, agent: str, *, is_answer: bool = False) -> tuple[str, str]:

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from extractord.cli.checks import around, kept, transcribed, working
 from extractord.cli.checks.finding import Check, Finding, Health, Patient, fail, warn
-from extractord.cli.writing import printable
+from extractord.cli.listing import hung, printable
 from extractord.config import Settings, load_settings
 from extractord.edges.ledger import Ledger
 from extractord.edges.watch import scan
@@ -131,6 +131,7 @@ def _say(finding: Finding) -> None:
     health = f"{finding.health:<5}"
     if sys.stdout.isatty() and not os.environ.get("NO_COLOR"):
         health = f"\x1b[{_COLOURS[finding.health]}m{health}\x1b[0m"
-    print(f"{health}{finding.check:<14}{printable(finding.says)}", flush=True)
+    told = hung(f"{finding.health:<5}{finding.check:<14}", printable(finding.says))
+    print(told.replace(f"{finding.health:<5}", health, 1), flush=True)
     if finding.remedy:
-        print(f"{'':<19}→ {printable(finding.remedy)}", flush=True)
+        print(hung(f"{'':<19}→ ", printable(finding.remedy)), flush=True)

@@ -16,6 +16,7 @@ import msgspec
 from cyclopts import Parameter
 from msgspec import Struct
 
+from extractord.cli.listing import Item, print_items, printable
 from extractord.core.drift import hint
 from extractord.core.records import Entry
 from extractord.core.transcripts import SOURCES
@@ -107,7 +108,7 @@ async def _show(
             elif json:
                 _say_rows(one)
             else:
-                _say_table(one)
+                _say_entries(one)
     return EXIT_FAILED if problems else 0
 
 
@@ -177,22 +178,21 @@ def _say_diagnosis(found: Diagnosis, *, json: bool) -> None:
         Console().print(Text(found.hint, style="bold red"))
 
 
-def _say_table(one: Told) -> None:
-    from rich.console import Console  # noqa: PLC0415 - only people wait for it
-    from rich.table import Table  # noqa: PLC0415
-    from rich.text import Text  # noqa: PLC0415
+def _say_entries(one: Told) -> None:
+    print(printable(one.path))
+    print_items(map(_item, one.entries.values()))
 
-    table = Table("time", "who", "said", "did", title=Text(one.path), title_justify="left")
-    for entry in one.entries.values():
-        table.add_row(
-            f"{entry.time:%Y-%m-%d %H:%M}" if entry.time else "",
-            f"{entry.role} {entry.origin}",
-            Text(" ".join(entry.text[: 4 * _TEXT_COLUMNS].split())[:_TEXT_COLUMNS]),
-            Text("\n".join(_did(call.name, call.paths, call.ok) for call in entry.calls)),
-            style=None if entry.active else "dim strike",
-            end_section=entry.turn_end,
-        )
-    Console().print(table)
+
+def _item(entry: Entry) -> Item:
+    text = " ".join(entry.text[: 4 * _TEXT_COLUMNS].split())[:_TEXT_COLUMNS]
+    did = (f"→ {_did(call.name, call.paths, call.ok)}" for call in entry.calls)
+    return Item(
+        f"{entry.time:%Y-%m-%d %H:%M}" if entry.time else "at no time",
+        f"{entry.role} {entry.origin}",
+        tuple(filter(None, (text, *did))),
+        is_void=not entry.active,
+        ends=entry.turn_end,
+    )
 
 
 def _did(name: str, paths: Sequence[str], ok: bool | None) -> str:

@@ -14,10 +14,11 @@ from msgspec.structs import replace
 from rich.console import Console
 from rich.text import Text
 
+from extractord.cli.listing import hung, printable
 from extractord.cli.planning import Plan, put_in, take_out
 from extractord.cli.supervision import UNITS, Asked, everything, unit_of
 from extractord.cli.targets import TARGETS, ground_of, lacking, target_of
-from extractord.cli.writing import diff, printable
+from extractord.cli.writing import diff
 from extractord.config import Settings, load_settings
 from extractord.edges.personal import remove_folders, write
 from extractord.edges.receipts import Receipts
@@ -26,6 +27,7 @@ from extractord.errors import InstallError, UsageError
 
 _COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 
+Target = Annotated[str, Parameter(help=f"{', '.join(TARGETS)}.")]
 Yes = Annotated[bool, Parameter(negative=(), help="Do it without a question.")]
 Dry = Annotated[bool, Parameter(negative=(), help="Show what would change, and change nothing.")]
 Where = Annotated[
@@ -40,7 +42,7 @@ System = Annotated[
 
 
 def install(
-    target: str = "",
+    target: Target = "",
     *,
     system: System = False,
     account: Annotated[str, Parameter(help="systemd --system: whose agents are read.")] = "",
@@ -84,7 +86,7 @@ def install(
 
 
 def uninstall(
-    target: str, *, system: System = False, project: Where = None, yes: Yes = False, dry_run: Dry = False
+    target: Target, *, system: System = False, project: Where = None, yes: Yes = False, dry_run: Dry = False
 ) -> None:
     """Take out of an agent's files, or the machine's units, what `install` put there, and nothing else."""
     settings = load_settings()
@@ -136,7 +138,7 @@ def _put(plan: Plan, receipts: Receipts) -> None:
 def _list(settings: Settings) -> None:
     for name in TARGETS:
         rows = Receipts(settings.state_dir, name).rows()
-        print(f"{name:<14}{'installed' if rows else '-':<11}{target_of(name).purpose}")
+        print(hung(f"{name:<14}{'installed' if rows else '-':<11}", target_of(name).purpose))
 
 
 def _show(

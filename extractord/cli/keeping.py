@@ -10,10 +10,11 @@ from cyclopts import Parameter
 
 from extractord.cli.attended import decider
 from extractord.cli.choosing import chosen, one_of, rows_of
+from extractord.cli.listing import printable
 from extractord.cli.lives import forget as forget_it
 from extractord.cli.lives import stages
 from extractord.cli.looking import looked_at
-from extractord.cli.writing import diff, edited, printable
+from extractord.cli.writing import diff, edited
 from extractord.config import Settings, load_settings
 from extractord.core.changeset import decode
 from extractord.core.foreign import objection

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
@@ -13,8 +13,8 @@ from cyclopts import App, Parameter
 
 from extractord.cli import keeping
 from extractord.cli.choosing import Row, chosen, one_of, rows_of
+from extractord.cli.listing import Item, print_items
 from extractord.cli.looking import looked_at
-from extractord.cli.writing import print_table
 from extractord.config import load_settings
 from extractord.core.changeset import decode
 from extractord.core.memory import utc
@@ -54,7 +54,7 @@ def list_(*, project: Path | None = None, unused: Unused = False, json: Json = F
         for row in rows:
             print(msgspec.json.encode(as_json(row)).decode())
     else:
-        _table(rows)
+        _print(rows)
 
 
 @app.command(name="show")
@@ -108,17 +108,13 @@ def _unused(never: Sequence[Unopened], *, json: bool) -> None:
     if not never:
         print("none: each was opened by an agent, or no session could have opened it yet")
         return
-    print_table(
-        ("memory", "since", "sessions", "says"),
-        (
-            (
-                f"{one.root}/{one.row.path}",
-                f"{one.since:%Y-%m-%d}",
-                str(one.sessions),
-                one.row.description or one.row.title,
-            )
-            for one in never
-        ),
+    print_items(
+        Item(
+            f"{one.root}/{one.row.path}",
+            f"in {one.sessions:,} sessions since {one.since:%Y-%m-%d}",
+            (one.row.description or one.row.title,),
+        )
+        for one in never
     )
     print(
         "No agent opened these; their lines in the index were shown all the same. Where one is not worth "
@@ -126,18 +122,18 @@ def _unused(never: Sequence[Unopened], *, json: bool) -> None:
     )
 
 
-def _table(rows: list[Row]) -> None:
+def _print(rows: Sequence[Row]) -> None:
     if not rows:
         print("nothing is kept yet: `extractord run` watches, `extractord extract` reads what is there")
         return
-    print_table(("memory", "type", "trust", "says"), map(_cells, rows))
+    print_items(map(_item, rows))
 
 
-def _cells(memory: Row) -> Iterable[str]:
+def _item(memory: Row) -> Item:
     root, row = memory
     says = f"cannot be read: {row.fault}" if row.fault else row.description or row.title
     if row.withheld:
         says = f"withheld until you review it: {says}"
     trust = row.trust.word if row.trust is not None else ""
-    trust += ", foreign" if row.foreign else ""
-    return f"{root}/{row.path}", row.type, trust + (", pinned" if row.pinned else ""), says
+    foreign, pinned = "foreign" if row.foreign else "", "pinned" if row.pinned else ""
+    return Item(f"{root}/{row.path}", ", ".join(filter(None, (row.type, trust, foreign, pinned))), (says,))

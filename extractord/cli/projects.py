@@ -10,8 +10,8 @@ from cyclopts import App, Parameter
 from msgspec import Struct
 
 from extractord.cli.attended import decider
+from extractord.cli.listing import printable
 from extractord.cli.looking import looked_at, project_of
-from extractord.cli.writing import printable
 from extractord.config import Settings, load_settings
 from extractord.core.changeset import INDEX
 from extractord.core.ports import Home
@@ -56,7 +56,7 @@ def list_(*, json: Json = False) -> None:
             f"    {row.memories} memories, {row.sessions} sessions" + "".join(f", {note}" for note in notes)
         )
     if not rows and not json:
-        print("no project yet")
+        print("no project yet: `extractord run` watches, `extractord extract` reads what is there")
 
 
 @app.command(name="move")

@@ -15,9 +15,10 @@ from extractord.cli.choosing import rows_of
 from extractord.cli.deciding import Waits, as_json, change_as_json, drafts, one_of, waiting
 from extractord.cli.deciding import accept as accept_it
 from extractord.cli.deciding import reject as reject_it
+from extractord.cli.listing import printable
 from extractord.cli.looking import looked_at
 from extractord.cli.reasons import why, why_withheld
-from extractord.cli.writing import diff, edited, key, printable
+from extractord.cli.writing import diff, edited, key
 from extractord.config import load_settings
 from extractord.core.memory import utc
 from extractord.core.versions import Held

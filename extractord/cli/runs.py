@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from pathlib import Path
 from typing import Annotated
 
 import msgspec
 from cyclopts import App, Parameter
 
+from extractord.cli.listing import Item, print_items, printable
 from extractord.config import load_settings
 from extractord.core.ports import AuditRow, RequestRow, RunRow
 from extractord.core.records import Outcome
@@ -31,9 +33,9 @@ def print_list(
         for row in rows:
             print(msgspec.json.encode(as_json(row)).decode())
     elif rows:
-        _print_table(rows)
+        print_items(map(_item, rows))
     else:
-        print("nothing yet")
+        print("nothing was run yet: `extractord run` watches, `extractord extract` reads what is there")
 
 
 @app.command(name="show")
@@ -49,11 +51,11 @@ def show(run: Run, *, json: Json = False) -> None:
         print(msgspec.json.encode(told).decode())
         return
     for name, value in as_json(row).items():
-        print(f"{name:<13}{plain(_shown(value))}")
+        print(f"{name:<13}{printable(_shown(value))}")
     for one in requests:
-        print(f"{'spent':<13}{plain(_request(one))}")
+        print(f"{'spent':<13}{printable(_request(one))}")
     for note in refused:
-        print(f"{'refused':<13}{plain(refusal(note))}")
+        print(f"{'refused':<13}{printable(refusal(note))}")
 
 
 @app.command(name="retry")
@@ -91,7 +93,9 @@ def find(ledger: Ledger, run: str) -> RunRow:
     """Given a run's id or the beginning of one, return its row. Raise UsageError where it is not one."""
     row = ledger.runs.one(run)
     if row is None:
-        raise UsageError(f"no run, or more than one, begins with {plain(run)!r}: see `extractord runs list`")
+        raise UsageError(
+            f"no run, or more than one, begins with {printable(run)!r}: see `extractord runs list`"
+        )
     return row
 
 
@@ -119,11 +123,6 @@ def as_json(row: RunRow) -> dict[str, object]:
     }
 
 
-def plain(text: str) -> str:
-    """Given text that others wrote, return it without what a terminal obeys."""
-    return "".join(character if character.isprintable() else "\ufffd" for character in text)
-
-
 def _shown(value: object) -> str:
     match value:
         case dict():
@@ -132,6 +131,8 @@ def _shown(value: object) -> str:
             return ", ".join(map(str, value)) or "-"
         case None | "":
             return "-"
+        case datetime():
+            return f"{value.astimezone():%Y-%m-%d %H:%M:%S}"
         case _:
             return str(value)
 
@@ -150,26 +151,17 @@ def refusal(note: AuditRow) -> str:
     return "{verdict} {rule}: {tool} {path} (by {by})".format_map(note.detail)
 
 
-def _print_table(rows: tuple[RunRow, ...]) -> None:
-    from rich.console import Console  # noqa: PLC0415 - 100 ms that only a table needs
-    from rich.table import Table  # noqa: PLC0415
-    from rich.text import Text  # noqa: PLC0415
+def changed(row: RunRow) -> str:
+    """Given a run, say what it changed, each behind a comma; empty where that is nothing."""
+    return "".join(
+        f", {len(paths)} {word}"
+        for word, paths in (("written", row.written), ("removed", row.removed), ("held", row.held))
+        if paths
+    )
 
-    table = Table("run", "started", "agent", "project", "outcome", "reason", "changed", "tokens", box=None)
-    for row in rows:
-        changed = f"+{len(row.written)} −{len(row.removed)} held {len(row.held)}"  # noqa: RUF001
-        cells = (
-            row.run,
-            f"{row.started_at.astimezone():%Y-%m-%d %H:%M}",
-            row.agent,
-            row.project,
-            row.outcome,
-            row.reason,
-            changed,
-            f"{row.prompt_tokens + row.completion_tokens:,}",
-        )
-        table.add_row(*(Text(plain(cell)) for cell in cells))
-    console = Console()
-    if not console.is_terminal:
-        console.width = 240
-    console.print(table)
+
+def _item(row: RunRow) -> Item:
+    tokens = row.prompt_tokens + row.completion_tokens
+    where = f"{row.agent} in {row.project}" + (f", {tokens:,} tokens" if tokens else "")
+    about = f"{row.started_at.astimezone():%Y-%m-%d %H:%M}  {row.outcome}{changed(row)}"
+    return Item(row.run, about, (where, row.reason) if row.reason else (where,))

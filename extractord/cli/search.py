@@ -10,9 +10,9 @@ import msgspec
 from cyclopts import Parameter
 
 from extractord.cli.choosing import Scope, within
+from extractord.cli.listing import printable
 from extractord.cli.looking import looked_at
 from extractord.cli.memories import as_json
-from extractord.cli.writing import printable
 from extractord.config import load_settings
 from extractord.errors import UsageError
 from extractord.recall import Findings, Found

@@ -11,7 +11,8 @@ import msgspec
 from cyclopts import Parameter
 
 from extractord.cli.elapsed import ago
-from extractord.cli.runs import as_json, plain
+from extractord.cli.listing import printable
+from extractord.cli.runs import as_json, changed
 from extractord.config import load_settings
 from extractord.core.budget import Go, Limits, judge_spend
 from extractord.core.ports import RunRow, Spent, SpentOn
@@ -54,7 +55,7 @@ def status(*, json: Json = False) -> None:
         print(msgspec.json.encode(_told(found, limits)).decode())
         return
     for label, line in lines(found, limits, now):
-        print(f"{label:<13}{plain(line)}")
+        print(f"{label:<13}{printable(line)}")
 
 
 def look(state_dir: Path, limits: Limits, now: datetime) -> Status:
@@ -165,13 +166,8 @@ def _listed(label: str, lines: list[str], most: int = 5) -> Iterator[tuple[str, 
 
 
 def _run(row: RunRow, now: datetime) -> str:
-    changed = "".join(
-        f", {len(paths)} {word}"
-        for word, paths in (("written", row.written), ("removed", row.removed), ("held", row.held))
-        if paths
-    )
     reason = f" ({row.reason})" if row.reason else ""
-    return f"{row.outcome}{reason}{changed}, {ago(row.ended_at or row.started_at, now)}: {row.run}"
+    return f"{row.outcome}{reason}{changed(row)}, {ago(row.ended_at or row.started_at, now)}: {row.run}"
 
 
 def _wait(waiting: Waiting, now: datetime) -> str:

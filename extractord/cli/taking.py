@@ -10,8 +10,8 @@ import msgspec
 from cyclopts import Parameter
 
 from extractord.cli.attended import decider
+from extractord.cli.listing import Item, print_items, printable
 from extractord.cli.looking import project_of
-from extractord.cli.writing import print_table, printable
 from extractord.config import Settings, load_settings, platform_surroundings
 from extractord.core.redact import redact
 from extractord.core.survey import USER_ROOT, root_of
@@ -135,17 +135,13 @@ def _say(store: str, plan: Sequence[Comes], left: Sequence[Left], *, dry_run: bo
         )
         return
     if plan:
-        print_table(
-            ("memory", "says", "outcome"),
-            (
-                (
-                    f"{one.root}/{one.path}",
-                    redact(one.fact.description)[0],
-                    _OUTCOMES[one.done]
-                    + (f" ({one.reason.partition(':')[0]})" if ": " in one.reason else ""),
-                )
-                for one in plan
-            ),
+        print_items(
+            Item(
+                f"{one.root}/{one.path}",
+                _OUTCOMES[one.done] + (f" ({one.reason.partition(':')[0]})" if ": " in one.reason else ""),
+                (redact(one.fact.description)[0],),
+            )
+            for one in plan
         )
     for path, reason in left:
         print(f"left out: {printable(path)}: {printable(reason)}")

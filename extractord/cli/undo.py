@@ -8,8 +8,8 @@ import msgspec
 from cyclopts import Parameter
 
 from extractord.cli.attended import decider
+from extractord.cli.listing import printable
 from extractord.cli.runs import find
-from extractord.cli.writing import printable
 from extractord.config import load_settings
 from extractord.edges.store import Keeping
 from extractord.errors import EXIT_FAILED

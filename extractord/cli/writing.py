@@ -9,10 +9,11 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from extractord.cli.listing import printable
 from extractord.config import platform_surroundings
 from extractord.errors import ExtractordError, UsageError
 
@@ -59,25 +60,6 @@ def diff(before: str | None, after: str | None, place: str) -> Iterator[str]:
     names = ("nothing" if before is None else place, "nothing" if after is None else place)
     for line in difflib.unified_diff(old, new, *names, lineterm="", n=3):
         yield printable(line)
-
-
-def printable(text: str) -> str:
-    """Given text that others wrote, return it without what a terminal obeys."""
-    return "".join(char if char.isprintable() else "�" for char in text)
-
-
-def print_table(names: Iterable[str], rows: Iterable[Iterable[str]]) -> None:
-    """Given a table's head and rows, of text that others wrote, print it."""
-    from rich.console import Console  # noqa: PLC0415 - only a person needs a table
-    from rich.markup import escape  # noqa: PLC0415
-    from rich.table import Table  # noqa: PLC0415
-
-    table = Table(box=None, pad_edge=False)
-    for name in names:
-        table.add_column(name, overflow="fold")
-    for cells in rows:
-        table.add_row(*(escape(printable(cell)) for cell in cells))
-    Console().print(table)
 
 
 def key() -> str:

@@ -3,12 +3,12 @@
 import json
 import os
 import subprocess
-import sys
 import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from warm import typed
 
 from extractord.core.ports import RunRow
 from extractord.core.records import Refusal, Usage
@@ -52,12 +52,8 @@ def ask(state: Path, *arguments: str, **env: str) -> subprocess.CompletedProcess
     places = {name: str(state) for name in ("EXTRACTORD_STATE_DIR", "EXTRACTORD_DATA_DIR")}
     config = {"EXTRACTORD_CONFIG": str(state.parent / "config.toml")}
     (state.parent / "config.toml").touch()
-    return subprocess.run(
-        [sys.executable, "-m", "extractord", *arguments],
-        env={"PATH": os.environ["PATH"], "HOME": str(state.parent), **places, **config, **env},
-        capture_output=True,
-        text=True,
-        check=False,
+    return typed(
+        arguments, {"PATH": os.environ["PATH"], "HOME": str(state.parent), **places, **config, **env}
     )
 
 
@@ -93,7 +89,9 @@ def test_where_nothing_was_done_yet_status_says_so_and_makes_nothing(tmp_path: P
         "last run     nothing yet",
         "today        0 of 200 requests, 0 of 2,000,000 tokens, 0.00 of 1.0 dollars",
     ]
-    assert ask(tmp_path / "state", "runs", "list").stdout == "nothing yet\n"
+    assert ask(tmp_path / "state", "runs", "list").stdout == (
+        "nothing was run yet: `extractord run` watches, `extractord extract` reads what is there\n"
+    )
     assert not (tmp_path / "state").exists()
 
 
@@ -213,9 +211,10 @@ def test_a_run_is_told_in_one_shape(state: Path) -> None:
     assert shown == newest | {"refused": [refused]}
 
 
-def test_runs_are_a_table_for_a_person_and_obey_no_terminal_codes(state: Path) -> None:
+def test_runs_are_listed_for_a_person_and_obey_no_terminal_codes(state: Path) -> None:
     listed = ask(state, "runs", "list", NO_COLOR="1").stdout
-    assert [line.split()[0] for line in listed.splitlines()] == ["run", "01AAAA", "01BBBB"]
+    heads = [line.split()[0] for line in listed.splitlines() if not line.startswith(" ")]
+    assert heads == ["01AAAA", "01BBBB"]
     assert "\x1b" not in listed
     shown = ask(state, "runs", "show", "01AAAA").stdout
     assert "tokens       1,200 prompt, 80 completion\n" in shown

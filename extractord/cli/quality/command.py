@@ -28,6 +28,7 @@ from extractord.errors import EXIT_FAILED, UsageError
 from extractord.storeroom import now
 
 _WIDE = 180
+_NOTHING = frozenset({"0", "-"})
 _LINES, _JSON, _MARKDOWN, _PAGE = "results.jsonl", "report.json", "report.md", "report.html"
 
 
@@ -101,7 +102,7 @@ async def _costs(wanted: Wanted, places: Sequence[Path], *, json: bool) -> int:
             print(msgspec.json.encode(each).decode(), flush=True)
     if not json:
         console = _console()
-        _print(console, "cost of transcripts", costs_table(found))
+        _print(console, "cost of transcripts", _turned(costs_table(found)))
     for problem in (problem for each in found for problem in each.problems):
         print(f"extractord: {problem}", file=sys.stderr)
     return EXIT_FAILED if any(each.problems for each in found) else 0
@@ -172,18 +173,29 @@ def _show(results: Sequence[Result]) -> None:
     console = _console()
     models = by_model(results)
     for name, mine in models.items():
-        _print(console, f"{name}, by kind", rows("kind", groups(mine), QUALITY))
+        _print(console, f"{name}, by kind", _telling(rows("kind", groups(mine), QUALITY)))
     totals = {name: summed(mine) for name, mine in models.items()}
-    _print(console, "quality", rows("model", totals, QUALITY))
-    _print(console, "cost", rows("model", totals, COST))
+    _print(console, "quality", _turned(rows("model", totals, QUALITY)))
+    _print(console, "cost", _turned(rows("model", totals, COST)))
     for row in results:
         if row.error:
             console.print(f"{row.case} with {row.model} was not measured: {row.error}", markup=False)
 
 
+def _turned(table: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
+    """A line a measure, a column a model: there are more measures than fit beside one another."""
+    return list(zip(*table, strict=True))
+
+
+def _telling(table: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
+    """The table without the columns in which nothing was counted."""
+    columns = zip(*table, strict=True)
+    return list(zip(*(column for column in columns if not _NOTHING.issuperset(column[1:])), strict=True))
+
+
 def _print(console: Console, title: str, table: Sequence[Sequence[str]]) -> None:
     head, *others = table
-    shown = Table(title=title, title_justify="left")
+    shown = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False)
     for number, name in enumerate(head):
         shown.add_column(name, justify="right" if number else "left")
     for line in others:
