@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import pty
 import select
 import subprocess
 import sys
@@ -15,7 +14,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from storing import said
-from warm import typed
+from warm import seated, typed
 
 from extractord.config import Settings
 from extractord.core.digesting import digest
@@ -77,10 +76,7 @@ class Person:
         self, *arguments: str, keys: Iterable[str] = "", prompt: str = "[q]uit ", **more: str
     ) -> tuple[int, str]:
         """A command at a terminal: each key is pressed when it is asked for; exit code and screen."""
-        pid, terminal = pty.fork()
-        if pid == 0:  # pragma: no cover - another process
-            os.chdir(self.home)
-            os.execve(EXTRACTORD[0], [*EXTRACTORD, *arguments], self.environ(TERM="dumb", **more))
+        terminal, ended = seated(arguments, self.environ(TERM="dumb", **more), self.home)
         screen, asked, waiting = "", 0, list(keys)
         until = time.monotonic() + _PATIENCE_S
         while time.monotonic() < until:
@@ -97,10 +93,8 @@ class Person:
             if not seen:
                 break
             screen += seen.decode("utf-8", "replace")
-        else:
-            os.kill(pid, 9)
-        os.close(terminal)
-        return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), screen.replace("\r\n", "\n")
+        os.close(terminal)  # whoever sits there still is hung up on
+        return ended(), screen.replace("\r\n", "\n")
 
     def writes(self, root: str, path: str, text: str) -> None:
         """A file by hand."""

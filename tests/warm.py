@@ -6,6 +6,7 @@ Each is a process of its own, with its own environment, directory and exit, as i
 from __future__ import annotations
 
 import atexit
+import fcntl
 import gc
 import json
 import os
@@ -13,9 +14,10 @@ import socket
 import subprocess
 import sys
 import tempfile
+import termios
 import threading
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from importlib import import_module
@@ -27,24 +29,54 @@ def typed(
 ) -> subprocess.CompletedProcess[str]:
     """Given a command's arguments and its input, run it without a terminal; return how it ended."""
     words = [str(each) for each in arguments]
-    asked = {"arguments": words, "environ": dict(environ), "cwd": str(cwd or Path.cwd())}
     with (
         tempfile.TemporaryFile() as given,
         tempfile.TemporaryFile() as out,
         tempfile.TemporaryFile() as err,
-        socket.socket(socket.AF_UNIX) as line,
     ):
         given.write(told)
         given.seek(0)
-        line.connect(_place())
-        socket.send_fds(line, [json.dumps(asked).encode()], [given.fileno(), out.fileno(), err.fileno()])
-        line.shutdown(socket.SHUT_WR)
-        code = int(line.recv(16))
+        with _begun(words, environ, cwd or Path.cwd(), [given.fileno(), out.fileno(), err.fileno()]) as line:
+            code = int(line.recv(16))
         out.seek(0)
         err.seek(0)
         return subprocess.CompletedProcess(
             ["extractord", *words], code, out.read().decode(), err.read().decode()
         )
+
+
+def seated(arguments: Sequence[str], environ: Mapping[str, str], cwd: Path) -> tuple[int, Callable[[], int]]:
+    """Given a command's arguments, begin it at a terminal; return that, and what waits for its exit code."""
+    terminal, screen = os.openpty()
+    line = _begun(arguments, environ, cwd, [screen, screen, screen], has_terminal=True)
+    os.close(screen)
+
+    def ended() -> int:
+        with line:
+            return int(line.recv(16))
+
+    return terminal, ended
+
+
+def _begun(
+    arguments: Sequence[str],
+    environ: Mapping[str, str],
+    cwd: Path,
+    descriptors: Sequence[int],
+    *,
+    has_terminal: bool = False,
+) -> socket.socket:
+    asked = {
+        "arguments": arguments,
+        "environ": dict(environ),
+        "cwd": str(cwd),
+        "has_terminal": has_terminal,
+    }
+    line = socket.socket(socket.AF_UNIX)
+    line.connect(_place())
+    socket.send_fds(line, [json.dumps(asked).encode()], descriptors)
+    line.shutdown(socket.SHUT_WR)
+    return line
 
 
 @cache
@@ -110,6 +142,9 @@ def _become(asked: Mapping[str, object], descriptors: Sequence[int]) -> None:
     for number, descriptor in enumerate(descriptors):
         os.dup2(descriptor, number)
         os.close(descriptor)
+    if asked["has_terminal"]:
+        os.setsid()
+        fcntl.ioctl(0, termios.TIOCSCTTY, 0)
     sys.stdin = open(0, encoding="utf-8", errors="surrogateescape")  # noqa: SIM115 - as long as the process
     sys.stdout = open(1, "w", encoding="utf-8", errors="surrogateescape")  # noqa: SIM115
     sys.stderr = open(2, "w", 1, encoding="utf-8", errors="backslashreplace")  # noqa: SIM115
