@@ -272,11 +272,17 @@ def test_status_is_quick_over_many_runs(tmp_path: Path) -> None:
         ledger._connection.execute(
             "INSERT INTO requests SELECT NULL, run, started_at, 9, 9, 0, 0.1, NULL FROM runs"
         )
-    before = time.perf_counter()
-    ask(tmp_path / "empty", "status")
-    between = time.perf_counter()
+
+    def quickest(state: Path) -> float:
+        """The best of three: others work on this machine too."""
+        took = []
+        for _ in range(3):
+            began = time.perf_counter()
+            ask(state, "status")
+            took.append(time.perf_counter() - began)
+        return min(took)
+
+    assert quickest(tmp_path / "state") <= quickest(tmp_path / "empty") + 0.2
     (found,) = told(tmp_path / "state", "status")
-    after = time.perf_counter()
     assert isinstance(found["last"], dict)
     assert found["last"]["run"] == "R099999"
-    assert after - between <= between - before + 0.2
