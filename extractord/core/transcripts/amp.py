@@ -10,11 +10,11 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from extractord.core.records import Seen, Voided
-from extractord.core.transcripts.blocks import Content, opening, said_in, text_of
+from extractord.core.records import Origin, Role, Seen, Voided
+from extractord.core.transcripts.blocks import Content, blocks_of, opening, said_in, text_of
 from extractord.core.transcripts.decoding import decoder
 from extractord.core.transcripts.recorded import absolute
-from extractord.core.transcripts.source import Container, Opened, Source, Surroundings
+from extractord.core.transcripts.source import Container, Opened, Source, Surroundings, editors
 from extractord.core.transcripts.speech import Speech
 from extractord.core.transcripts.telling import decoded
 
@@ -27,6 +27,7 @@ class _At(Struct):
 class _Message(Struct):
     role: str = ""
     messageId: int | str | None = None  # noqa: N815
+    parentToolUseId: str | None = None  # noqa: N815
     content: Content = None
     meta: _At = field(default_factory=_At)
     usage: _At | None = None
@@ -37,6 +38,7 @@ class _Tree(Struct):
 
 
 class _Initial(Struct):
+    cwd: str | None = None
     trees: list[_Tree] = field(default_factory=list)
 
 
@@ -46,6 +48,7 @@ class _Env(Struct):
 
 class _Thread(Struct):
     id: str | None = None
+    mainThreadID: str | None = None  # noqa: N815
     env: _Env = field(default_factory=_Env)
     messages: list[_Message] | None = None
 
@@ -75,10 +78,12 @@ class AmpReader:
             return
         self.session = thread.id or self._speech.session
         self._speech.begin(self.session)
-        uri = next((tree.uri for tree in thread.env.initial.trees if tree.uri), None)
+        initial = thread.env.initial
+        uri = initial.cwd or next((tree.uri for tree in initial.trees if tree.uri), None)
         self._speech.cwd = absolute(uri, None) if uri else None
         yield from self._rewound({ident for each in thread.messages if (ident := _ident(each))})
         for message in thread.messages:
+            self._speech.is_subagent = bool(thread.mainThreadID or message.parentToolUseId)
             yield from self._message(message)
 
     def settle(self) -> Iterator[Seen]:
@@ -86,6 +91,9 @@ class AmpReader:
         return iter(())
 
     def _message(self, message: _Message) -> Iterator[Seen]:
+        if message.role == "info":
+            yield from self._info(message)
+            return
         if message.role not in ("user", "assistant"):
             self.unknown[f"message/{message.role[:64]}"] += 1
             return
@@ -100,6 +108,14 @@ class AmpReader:
                 dict.fromkeys((*self._live.get(ident, ()), *(each.id for each in said)))
             )
         yield from said
+
+    def _info(self, message: _Message) -> Iterator[Seen]:
+        """What Amp notes itself: a summary of what was said before, or of another thread."""
+        for block in blocks_of(message.content):
+            said = block.summary.get("summary") if isinstance(block.summary, dict) else block.text
+            if isinstance(said, str):
+                entry = self._speech.entry(Role.CONTEXT, Origin.RECALLED, said, _ident(message))
+                yield from self._speech.aside(entry)
 
     def _rewound(self, there: set[str]) -> Iterator[Seen]:
         """What stood after the last message that is still there was taken back, as an edit does."""
@@ -116,9 +132,9 @@ def _ident(message: _Message) -> str | None:
 
 
 def _roots(around: Surroundings) -> tuple[str, ...]:
-    """`amp/threads` in the person's data folder."""
+    """`amp/threads` in the person's data folder, and what its extension kept in each editor."""
     base = around.env.get("XDG_DATA_HOME") or f"{around.home}/.local/share"
-    return (f"{base}/amp/threads",)
+    return (f"{base}/amp/threads", *(f"{each}/sourcegraph.amp/threads3" for each in editors(around)))
 
 
 _NAME = re.compile(r"(?:.*/)?T-[^/]+\.json")

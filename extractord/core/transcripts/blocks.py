@@ -45,6 +45,7 @@ class Block(Struct):
     output: Any = None
     content: Any = None
     is_error: Any = None
+    summary: Any = None
     run: Run | None = None
 
 

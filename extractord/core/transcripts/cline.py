@@ -6,16 +6,7 @@ import re
 
 from extractord.core.transcripts.cline_sdk import ENDING, MANIFEST, ClineSessionReader
 from extractord.core.transcripts.cline_tasks import ITEM, METADATA, SENT, SHOWN, ClineReader
-from extractord.core.transcripts.source import Container, Source, Surroundings
-
-
-def _editors(around: Surroundings) -> tuple[str, ...]:
-    """Where editors of VS Code's family keep what extensions store."""
-    base = "/Library/Application Support" if around.platform == "darwin" else "/.config"
-    names = ("Code", "Code - Insiders", "VSCodium", "Cursor", "Windsurf")
-    config = around.env.get("XDG_CONFIG_HOME") if around.platform != "darwin" else None
-    local = tuple(f"{config or around.home + base}/{name}/User/globalStorage" for name in names)
-    return (*local, f"{around.home}/.vscode-server/data/User/globalStorage")
+from extractord.core.transcripts.source import Container, Source, Surroundings, editors
 
 
 def _cline_roots(around: Surroundings) -> tuple[str, ...]:
@@ -23,14 +14,14 @@ def _cline_roots(around: Surroundings) -> tuple[str, ...]:
     base = around.env.get("CLINE_DIR") or f"{around.home}/.cline"
     own = around.env.get("CLINE_DATA_DIR") or f"{base}/data"
     sessions = around.env.get("CLINE_SESSION_DATA_DIR") or f"{own}/sessions"
-    editors = (f"{each}/saoudrizwan.claude-dev/tasks" for each in _editors(around))
-    return (*editors, f"{own}/tasks", sessions)
+    tasks = (f"{each}/saoudrizwan.claude-dev/tasks" for each in editors(around))
+    return (*tasks, f"{own}/tasks", sessions)
 
 
 def _roo_roots(around: Surroundings) -> tuple[str, ...]:
     """`tasks` of Roo Code, and of Kilo Code before it changed its format, in each editor."""
     extensions = ("rooveterinaryinc.roo-cline", "kilocode.kilo-code")
-    return tuple(f"{each}/{extension}/tasks" for each in _editors(around) for extension in extensions)
+    return tuple(f"{each}/{extension}/tasks" for each in editors(around) for extension in extensions)
 
 
 _BELONGS = re.compile(rf"[^/]+/{re.escape(SENT)}")

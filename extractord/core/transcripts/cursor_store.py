@@ -61,7 +61,9 @@ class _Part(Struct):
     toolCallId: str | None = None  # noqa: N815 - the record's own name
     toolName: str | None = None  # noqa: N815
     args: Any = None
+    input: Any = None
     result: Any = None
+    output: Any = None
     isError: Any = None  # noqa: N815
 
 
@@ -150,9 +152,10 @@ def _content(message: _Message) -> str | list[Block] | None:
                 text=part.text if message.role != "tool" else None,
                 id=part.toolCallId,
                 name=part.toolName,
-                input=part.args,
+                input=part.input if part.args is None else part.args,
                 tool_use_id=part.toolCallId,
                 content=part.result,
+                output=part.output,
                 is_error=part.isError if isinstance(part.isError, bool) else None,
             )
             for part in message.content

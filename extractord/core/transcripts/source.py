@@ -31,6 +31,15 @@ class Surroundings:
     """As `sys.platform` has it."""
 
 
+def editors(around: Surroundings) -> tuple[str, ...]:
+    """Where editors of VS Code's family keep what extensions store."""
+    base = "/Library/Application Support" if around.platform == "darwin" else "/.config"
+    names = ("Code", "Code - Insiders", "VSCodium", "Cursor", "Windsurf")
+    config = around.env.get("XDG_CONFIG_HOME") if around.platform != "darwin" else None
+    local = tuple(f"{config or around.home + base}/{name}/User/globalStorage" for name in names)
+    return (*local, f"{around.home}/.vscode-server/data/User/globalStorage")
+
+
 @dataclass(frozen=True, slots=True)
 class Opened:
     """A transcript about to be read, for its reader."""

@@ -57,7 +57,7 @@ def test_every_adapter_says_which_versions_were_read(source: Source) -> None:
 
 
 AGENTS = """
-    aider amp atif claude-code cline codex copilot-cli crush cursor droid gemini-cli goose hermes kimi
+    aider amp atif claude-code cline codex copilot-cli crush cursor droid gemini-cli goose hermes kilo kimi
     openai-chat openclaw opencode otel-genai pi qwen-code roo zcode"""
 
 

@@ -38,6 +38,20 @@ def entry(ident: str, role: Role, origin: Origin, words: str, **more: object) ->
     )
 
 
+def test_what_another_thread_or_a_tool_asks_is_no_persons_and_a_summary_is_recalled() -> None:
+    asks = {"type": "text", "text": "count"}
+    summary = {"type": "summary", "summary": {"type": "message", "summary": "they counted"}}
+    inner = {**said(1, "user", asks), "parentToolUseId": "c1"}
+    seen = newest(fed(reader(SOURCE, PATH), thread(said(0, "user", asks), inner, said(2, "info", summary))))
+    assert [(each.role, each.origin, each.text) for each in seen.values()] == [
+        (Role.USER, Origin.HUMAN, "count"),
+        (Role.USER, Origin.SUBAGENT, "count"),
+        (Role.CONTEXT, Origin.RECALLED, "they counted"),
+    ]
+    whole = thread(said(0, "user", asks)) | {"mainThreadID": "T-0"}
+    assert [each.origin for each in newest(fed(reader(SOURCE, PATH), whole)).values()] == [Origin.SUBAGENT]
+
+
 @pytest.mark.parametrize(("status", "ok"), [("done", True), ("error", False), ("cancelled", False)])
 def test_a_thread_has_prompts_calls_and_their_outcomes(status: str, ok: bool) -> None:
     to = reader(SOURCE, PATH)
@@ -47,7 +61,7 @@ def test_a_thread_has_prompts_calls_and_their_outcomes(status: str, ok: bool) ->
         said(0, "user", {"type": "text", "text": "save it"}),
         said(1, "assistant", {"type": "thinking"}, asks),
         said(2, "user", result),
-        {"role": "info"},
+        {"role": "novel"},
     )
     call = ToolCall(id="c1", name="create_file", paths=("/home/dev/memory/a.md",), writes=True)
     done = ToolCall(id="c1", name="create_file", paths=("/home/dev/memory/a.md",), writes=True, ok=ok)
@@ -57,7 +71,7 @@ def test_a_thread_has_prompts_calls_and_their_outcomes(status: str, ok: bool) ->
         entry("1", Role.ASSISTANT, Origin.SYNTHETIC, "", calls=(done,), revision=1),
         entry("c1/result", Role.TOOL, Origin.SYNTHETIC, "wrote"),
     ]
-    assert (to.session, to.unknown) == ("T-1", {"message/info": 1})
+    assert (to.session, to.unknown) == ("T-1", {"message/novel": 1})
     assert fed(to, whole) == []
 
 
@@ -115,8 +129,10 @@ def test_what_is_no_thread_is_counted() -> None:
 
 def test_where_it_is_and_what_belongs() -> None:
     home = {"home": "/home/dev", "platform": "linux"}
-    assert SOURCE.roots(Surroundings(env={}, **home)) == ("/home/dev/.local/share/amp/threads",)
-    assert SOURCE.roots(Surroundings(env={"XDG_DATA_HOME": "/d"}, **home)) == ("/d/amp/threads",)
+    first, *editors = SOURCE.roots(Surroundings(env={}, **home))
+    assert first == "/home/dev/.local/share/amp/threads"
+    assert all(each.endswith("/User/globalStorage/sourcegraph.amp/threads3") for each in editors)
+    assert SOURCE.roots(Surroundings(env={"XDG_DATA_HOME": "/d"}, **home))[0] == "/d/amp/threads"
     assert SOURCE.belongs("T-1.json")
     assert not SOURCE.belongs("index.json")
     assert SOURCE.container(PATH) is Container.DOCUMENT
