@@ -114,7 +114,7 @@ class AtifReader:
         """Given a trajectory, yield its steps, then those of its sub-agents."""
         for nth, step in enumerate(found.steps or ()):
             self._speech.is_subagent = inner or bool(step.extra and step.extra.is_sidechain)
-            number = nth if step.step_id is None else step.step_id
+            number = f"at{nth}" if step.step_id is None else step.step_id
             yield from self._step(step, f"{self.session}/{prefix}{number}")
         for nth, sub in enumerate(found.subagent_trajectories or ()):
             yield from self._told(sub, f"{prefix}{sub.trajectory_id or nth}/", inner=True)

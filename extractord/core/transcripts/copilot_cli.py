@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from extractord.core.records import Entry, Origin, Role, Seen, ToolCall
 from extractord.core.transcripts.copilot_history import CopilotHistoryReader
 from extractord.core.transcripts.copilot_records import EVENT, Event, Place, Request
-from extractord.core.transcripts.recorded import instant, shortened
+from extractord.core.transcripts.recorded import instant, shortened, text_key
 from extractord.core.transcripts.source import Container, Opened, Source, Surroundings
 from extractord.core.transcripts.telling import Told, decoded, pieces, result_origin
 from extractord.core.transcripts.toolcalls import Takes, tool_call
@@ -39,6 +39,8 @@ _SILENT = re.compile(
 )
 _BY_PROGRAM = "running in non-interactive mode"
 """What the model is told where a program gives the prompts."""
+_SPOKEN = frozenset({"user.message", "assistant.message"})
+"""What is known by its words where it has no id."""
 _TYPED = frozenset({None, "", "user", "human"})
 
 
@@ -55,6 +57,7 @@ class CopilotReader:
         self._place = Place()
         self._names: dict[str, str] = {}
         self._told = Told()
+        self._texts: Counter[str] = Counter()
         self._prompts = Origin.HUMAN
         self._asked: Entry | None = None
 
@@ -73,7 +76,7 @@ class CopilotReader:
                 yield from self._instructed(event)
             case _ if _SILENT.fullmatch(event.type):
                 return
-            case _ if not event.id:
+            case _ if not event.id and not (event.type in _SPOKEN and event.data.content):
                 self.unknown["no id"] += 1
             case "user.message":
                 yield from self._user(event)
@@ -113,16 +116,16 @@ class CopilotReader:
     def _assistant(self, event: Event) -> Iterator[Seen]:
         text = event.data.content or ""
         asked = event.data.toolRequests or []
-        calls = tuple(self._call(event, nth, ask) for nth, ask in enumerate(asked))
         entry = self._entry(event, Role.ASSISTANT, Origin.SYNTHETIC, text)
+        calls = tuple(self._call(entry.id, nth, ask) for nth, ask in enumerate(asked))
         ended = bool(text) and not calls and not _is_subagents(event)
         yield from self._told.tell(replace(entry, calls=calls, turn_end=ended))
 
-    def _call(self, event: Event, nth: int, ask: Request) -> ToolCall:
+    def _call(self, entry: str, nth: int, ask: Request) -> ToolCall:
         arguments = ask.arguments
         if isinstance(arguments, str):
             arguments = _object(arguments)
-        name, ident = ask.name or "", ask.toolCallId or f"{event.id}/{nth}"
+        name, ident = ask.name or "", ask.toolCallId or f"{entry}/{nth}"
         self._names[ident] = name
         views = (
             name == "str_replace_editor"
@@ -168,7 +171,7 @@ class CopilotReader:
         if _is_subagents(event) and origin is not Origin.RECALLED:
             origin = Origin.SUBAGENT
         return Entry(
-            id=event.id or "",
+            id=event.id or self._key(role, text),
             agent="copilot-cli",
             session=self.session or self._name,
             role=role,
@@ -179,6 +182,11 @@ class CopilotReader:
             cwd=self._place.cwd,
             branch=self._place.branch,
         )
+
+    def _key(self, role: Role, text: str) -> str:
+        words = f"{role}\n{text}"
+        self._texts[words] += 1
+        return f"{self.session or self._name}/{text_key(words, self._texts[words] - 1)}"
 
 
 def _is_subagents(event: Event) -> bool:

@@ -134,6 +134,8 @@ class GooseReader:
             calls = tuple(self._call(entry.id, nth, block) for nth, block in enumerate(asked))
             said = msgspec.structs.replace(entry, role=Role.ASSISTANT, calls=calls)
             yield from self._told.tell(msgspec.structs.replace(said, turn_end=bool(text) and not calls))
+        elif record.role != "user":
+            self.unknown[f"message/{(record.role or '')[:64]}"] += 1
         else:
             is_set_aside = metadata is not None and metadata.agentVisible is False
             yield from self._user(entry, blocks, is_set_aside=is_set_aside)

@@ -222,6 +222,16 @@ def test_unknown_events_are_counted_and_known_ones_are_silent() -> None:
     assert to.unknown == {"novelty": 1, "no id": 1, "undecodable": 1}
 
 
+def test_what_is_said_under_no_id_is_known_by_its_words() -> None:
+    to = reader(SOURCE, PATH)
+    again = event(None, "user.message", content="again")
+    assert prompts(fed(to, again, event(None, "assistant.message", content="ok"), again)) == [
+        "again",
+        "again",
+    ]
+    assert to.unknown == {}
+
+
 def test_where_it_is_and_what_belongs() -> None:
     home = {"home": "/home/dev", "platform": "linux"}
     assert SOURCE.roots(Surroundings(env={}, **home)) == (
