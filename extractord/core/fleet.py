@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterator, Sequence
-from datetime import timedelta, timezone
+from datetime import datetime, timedelta, timezone
 from typing import Annotated, TypeVar
 from urllib.parse import quote, unquote
 
@@ -28,6 +28,7 @@ PACKET_BYTES = PACKED_BYTES + 4096
 ENTRIES = 20_000
 ID_CHARACTERS = 32
 _PERSON = re.compile(r"[a-z0-9][a-z0-9._@-]{0,63}")
+_EXTRACTOR = re.compile(r"[0-9a-f]{16}")
 _AGENT = re.compile(r"[a-z0-9-]{1,32}")
 _YEARS = range(1971, 9998)
 _LEVEL = 3
@@ -94,6 +95,16 @@ class Generation(Struct, frozen=True, kw_only=True, tag="fleet/generation"):
     """How far an extractor had published when it last looked; retained: a broker that forgot says less."""
 
     number: Annotated[int, Meta(ge=0, le=2**63 - 1)]
+
+
+class Claim(Struct, frozen=True, kw_only=True, tag="fleet/claim"):
+    """Whose partitions these are, as long as that extractor is there; retained, and taken back at its end."""
+
+    name: Annotated[str, Meta(pattern=r"^[\w.@-]{1,64}$")]
+    """As its runs are said: `mqtt.name`."""
+    partitions: frozenset[Annotated[int, Meta(ge=0, le=255)]]
+    since: Annotated[datetime, Meta(tz=True)]
+    """When it began: of two the later gives way."""
 
 
 Word = TypeVar("Word", bound=Struct)
@@ -173,6 +184,21 @@ def said(payload: bytes, kind: type[Word]) -> Word | None:
 def generation_topic(extractor: str) -> str:
     """Where an extractor's generation is retained."""
     return f"{FLEET}/extractors/{extractor}"
+
+
+def claim_topic(extractor: str) -> str:
+    """Where an extractor's claim is retained."""
+    return f"{FLEET}/claims/{extractor}"
+
+
+def claims_topics() -> str:
+    """Where all of them are."""
+    return claim_topic("+")
+
+
+def is_claim_topic(topic: str) -> bool:
+    """True for a topic on which an extractor may claim."""
+    return _EXTRACTOR.fullmatch(topic.removeprefix(claim_topic(""))) is not None
 
 
 def id_of(person: str, packed: bytes) -> str:

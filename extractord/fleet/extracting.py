@@ -54,7 +54,8 @@ class Extracting:
         self._say = say
         self._ledger = Ledger.open(house.settings.state_dir)
         """A connection that waits for the disk: a receipt is a promise."""
-        self._name = house.state.identity.id[:16]
+        self.name = house.state.identity.id[:16]
+        """The volume's."""
         self._persons = Persons(house, say)
         self._news = asyncio.Event()
         self._freed = asyncio.Event()
@@ -84,7 +85,7 @@ class Extracting:
     async def live(self, broker: Broker) -> None:
         """Keep a line to the broker. The client's id is the volume's, and its session never ends."""
         calling = Calling(
-            client=f"extractord-extractor-{self._name}",
+            client=f"extractord-extractor-{self.name}",
             session_s=FOR_EVER_S,
             packet_bytes=PACKET_BYTES,
         )
@@ -189,7 +190,7 @@ class Extracting:
         return max(waits, default=now + _LATER)
 
     async def _live(self, line: Line) -> None:
-        publishing = Publishing(line, self._ledger.published, self._name)
+        publishing = Publishing(line, self._ledger.published, self.name)
         every = self.house.settings.fleet.partitions
         await line.unsubscribe(partition_topic(each) for each in range(every) if each not in self._partitions)
         await line.subscribe([publishing.topic], retained=True)

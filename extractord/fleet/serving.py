@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import platform
 import tempfile
 from collections.abc import AsyncIterator, Callable, Collection, Coroutine
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -12,12 +13,15 @@ from pathlib import Path
 
 from extractord.config import Settings
 from extractord.core.events import Heeded
+from extractord.core.fleet import Claim
 from extractord.core.heard import Heard
+from extractord.core.said import segment
 from extractord.edges.signals import Signals, drained, first_of, signalled
 from extractord.edges.state import State
 from extractord.edges.store import Writer
 from extractord.errors import ConfigError
 from extractord.fleet import broker_for, person_of
+from extractord.fleet.claiming import Claiming
 from extractord.fleet.extracting import Extracting
 from extractord.fleet.forwarding import forwarding
 from extractord.fleet.mirroring import Mirroring
@@ -54,7 +58,13 @@ async def serve_extractor(settings: Settings, outside: Outside, partitions: Coll
         ):
             check_persons(settings, partitions)
             extracting = Extracting(house, partitions, bus.say)
-            calling = asyncio.create_task(extracting.live(broker))
+            claim = Claim(
+                name=segment(settings.mqtt.name or platform.node()),
+                partitions=frozenset(partitions),
+                since=house.clock(),
+            )
+            claiming = Claiming(extracting.name, claim, bus.say)
+            calling = asyncio.create_task(claiming.live(broker, lambda: extracting.live(broker)))
             numbers = ", ".join(map(str, sorted(partitions)))
             outside.say(f"extracting partitions {numbers} of {settings.fleet.partitions}")
             bus.obey(partial(_disobeyed, house))
@@ -129,9 +139,9 @@ async def _until(attending: Part, calling: asyncio.Task[None], part: Part) -> No
     await asyncio.wait({working, calling, asked}, return_when=asyncio.FIRST_COMPLETED)
     asked.cancel()
     await asyncio.gather(asked, return_exceptions=True)
+    await working
     if calling.done():
         calling.result()
-    await working
 
 
 async def _attending(signals: Signals, outside: Outside, status: str, look_again: Callable[[], None]) -> None:

@@ -15,14 +15,17 @@ from msgspec.structs import replace
 from extractord.core.fleet import (
     PACKED_BYTES,
     UNPACKED_BYTES,
+    Claim,
     Generation,
     Parcel,
     Receipt,
     Refused,
     Roots,
     Sending,
+    claim_topic,
     halves,
     id_of,
+    is_claim_topic,
     is_person,
     memory_topic,
     pack,
@@ -118,7 +121,7 @@ def test_no_message_raises(value: object) -> None:
     assert isinstance(unpack(zstandard.ZstdCompressor().compress(raw)), Refused)
 
 
-@pytest.mark.parametrize("kind", [Receipt, Roots, Generation])
+@pytest.mark.parametrize("kind", [Receipt, Roots, Generation, Claim])
 @pytest.mark.parametrize(
     "payload",
     [
@@ -131,6 +134,10 @@ def test_no_message_raises(value: object) -> None:
         b'{"type":"fleet/receipt","a":' + b"[" * 8000,
         b'{"type":"fleet/generation","number":0,"a":' + b"[" * 8000,
         b'{"type":"fleet/generation","number":9223372036854775808}',
+        b'{"type":"fleet/claim","name":"one","partitions":[1]}',
+        b'{"type":"fleet/claim","name":"a\nb","partitions":[1],"since":"2026-11-30T12:00:00Z"}',
+        b'{"type":"fleet/claim","name":"one","partitions":[256],"since":"2026-11-30T12:00:00Z"}',
+        b'{"type":"fleet/claim","name":"one","partitions":[1],"since":"2026-11-30T12:00:00"}',
     ],
 )
 def test_what_a_broker_brings_is_a_word_of_ours_or_nothing(payload: bytes, kind: type[Struct]) -> None:
@@ -141,6 +148,15 @@ def test_a_word_of_ours_is_taken_with_what_later_versions_add() -> None:
     assert said(b'{"type":"fleet/receipt","windows":[],"more":[1]}', Receipt) == Receipt()
     assert said(b'{"type":"fleet/roots","paths":["a.md"]}', Roots) == Roots(paths=("a.md",))
     assert said(b'{"type":"fleet/generation","number":7}', Generation) == Generation(number=7)
+    claimed = Claim(name="one", partitions=frozenset({1}), since=datetime(2026, 11, 30, 12, tzinfo=UTC))
+    raw = b'{"type":"fleet/claim","name":"one","partitions":[1],"since":"2026-11-30T12:00:00Z","more":1}'
+    assert said(raw, Claim) == claimed
+
+
+def test_a_claim_is_an_extractors_own_topic_and_no_other() -> None:
+    assert is_claim_topic(claim_topic("0123456789abcdef"))
+    for name in ("", "0123456789ABCDEF", "0123456789abcdef/x", "$(id)", "0123456789abcdef0"):
+        assert not is_claim_topic(claim_topic(name))
 
 
 def test_the_topic_says_whose_it_is_and_only_in_that_persons_partition() -> None:

@@ -26,6 +26,7 @@ topic read extractord/v1/fleet/receipts/%u
 EXTRACTOR = """topic read extractord/v1/fleet/windows/+/+
 topic write extractord/v1/fleet/receipts/+
 topic readwrite extractord/v1/fleet/extractors/+
+topic readwrite extractord/v1/fleet/claims/+
 topic write extractord/v1/fleet/memories/#
 topic write extractord/v1/fleet/roots/#
 """

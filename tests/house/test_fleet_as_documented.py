@@ -76,7 +76,7 @@ def test_with_the_pages_broker_every_role_may_what_it_needs_and_says_what_the_sc
         kind = re.sub(r"/v1/extractor-\d/", "/v1/<name>/", topic)
         kind = re.sub(r"(receipts|roots)/[^/]+", r"\1/<person>", kind)
         kind = re.sub(r"(roots/<person>)/.*", r"\1/<root>", kind)
-        kind = re.sub(r"extractors/.*", "extractors/<extractor>", kind)
+        kind = re.sub(r"(extractors|claims)/.*", r"\1/<extractor>", kind)
         if "/windows/" not in kind and "/memories/" not in kind:
             jsonschema.validate(json.loads(payload), known[kind])
         kinds.add(kind)
