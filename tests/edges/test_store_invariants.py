@@ -50,7 +50,8 @@ class Stores(RuleBasedStateMachine):
 
     def _change(self, kind: RootKind, topic: str) -> tuple[Change, str]:
         self.plans += 1
-        words = f"{topic} are settled by plan {'abcdefghij'[self.plans % 10]}{self.plans}"
+        number = f"{'abcdefghij'[self.plans % 10]}{self.plans:03}"  # none begins another
+        words = f"{topic} are settled by plan {number}"
         text = fact(topic, words, "user" if kind is USER else "project")
         return self.house.change(kind, f"{topic}.md", text, Evidence(entry="e1", quote=words)), words
 

@@ -114,10 +114,10 @@ def test_more_memories_than_a_run_may_change_wait_for_a_person(house: House) -> 
 
 
 def test_more_bytes_than_a_run_may_write_wait_too(house: House) -> None:
-    size = 60 * 1024
+    size, long = 60 * 1024, "lorem" * 40  # few long words are read faster than many short ones
     texts = {}
     for number, name in enumerate(NAMES_OF_MANY[: BYTES_A_RUN // size + 2]):
-        words = f"Service number {number} listens on port {9000 + number}"
+        words = f"Service {long} number {number} listens on port {9000 + number}"
         texts[name] = (words, f"{words}\n" * (size // len(words)))
     committed = many(house, texts)
     assert set(held_rules(house)) == {"run-bytes"}

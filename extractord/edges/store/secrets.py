@@ -24,7 +24,7 @@ def find_secret(text: str) -> str | None:
         if kind.__name__ not in _NO_CREDENTIALS
     ]
     for number, line in enumerate(text.splitlines(), 1):
-        for detector in detectors:
+        for detector in detectors if line.strip() else ():
             if detector.analyze_line(filename="memory.md", line=line, line_number=number):
                 return str(detector.secret_type)
     return None
