@@ -61,6 +61,7 @@ class Output(Struct, gc=False):
     """A tool's output where it is an object, or text that holds one."""
 
     content: str | list[Part] | None = None
+    text: str | None = None
     output: str | None = None
     success: bool | None = None
 
@@ -84,9 +85,13 @@ def _touched(name: str, payload: Payload, cwd: str | None) -> tuple[tuple[str, .
     """The files that a call would change, and those that it reads."""
     if payload.action is not None:
         return shell_touches(_command(payload.action.command), payload.action.working_directory or cwd)
-    asked = (_arguments(_embedded(payload.arguments)) if bytes(payload.arguments) else None) or Arguments()
-    place = absolute(asked.workdir, cwd) if asked.workdir else cwd
     program = payload.input or ""
+    given = _embedded(payload.arguments) if bytes(payload.arguments) else b""
+    if program.startswith("{") and (read := _arguments(program.encode())) is not None:
+        asked, program = read, ""
+    else:
+        asked = (_arguments(given) if given else None) or Arguments()
+    place = absolute(asked.workdir, cwd) if asked.workdir else cwd
     if "patch" in name:
         return patch_paths(program or asked.input or asked.patch or "", place), ()
     if name == "exec" and program:
@@ -119,9 +124,8 @@ def output(raw: Raw) -> tuple[str, bool | None]:
         found = _output(said.encode()) or found
     elif said[:1] == "[":
         found = _output(f'{{"content":{said}}}'.encode()) or found
-    text = (
-        found.output if found.output is not None else plain(found.content) if found.content else said.strip()
-    )
+    shown = found.output if found.output is not None else found.text
+    text = shown if shown is not None else plain(found.content) if found.content else said.strip()
     if found.success is not None:
         return text, found.success
     head = said[:_HEAD]
