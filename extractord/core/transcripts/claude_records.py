@@ -79,8 +79,13 @@ _TOLD = re.compile(
 """What the program says in the person's name, as a whole."""
 _WRITERS = frozenset(["Write", "Edit", "MultiEdit", "NotebookEdit"])
 _SHELLS = frozenset(["Bash", "PowerShell"])
-_GIVEN = frozenset(["sdk", "suggestion_accepted"])
-_PROGRAMS = ("sdk", "claude-code-github-action", "remote_trigger", "mcp")
+_PROGRAMS = ("sdk", "mcp", "bench", "claude-code-github-action", "claude-security")
+_UNATTENDED = frozenset(["", "cli"])
+"""Where `sdk` as a prompt's source means a program: editors and the desktop app pass on what is typed as `sdk` too."""
+_BY_HOST = frozenset(
+    ["scheduled", "auto_continuation", "host_synthetic", "peer", "system", "task_notification"]
+)
+_TASK = "<scheduled-task "
 _APPROVED = "Implement the following plan:\n\n"
 _FEEDBACK = "\n\nUser feedback on this plan: "
 _FOREIGN_WRITER = re.compile(r"^mcp__.*(?:write|edit|create|append|delete|remove|move|insert|replace|patch)")
@@ -170,6 +175,7 @@ class Record(Struct, gc=False):
     is_summary: bool | None = field(name="isCompactSummary", default=None)
     is_error: bool | None = field(name="isApiErrorMessage", default=None)
     prompt_source: str | None = field(name="promptSource", default=None)
+    turn_origin: str | None = field(name="turnOrigin", default=None)
     entrypoint: str | None = None
     origin: Kind | None = None
     forked: Kind | None = field(name="forkedFrom", default=None)
@@ -179,10 +185,17 @@ class Record(Struct, gc=False):
     plan: str | None = field(name="planContent", default=None)
     source: str | None = field(name="rowSource", default=None)
 
-    def prompted_by(self) -> Origin:
+    def prompted_by(self, text: str) -> Origin:
         """Whether a program gave the prompt (or the model, if only as a suggestion), or a person typed it."""
-        is_given = self.prompt_source in _GIVEN or (self.entrypoint or "").startswith(_PROGRAMS)
-        return Origin.HEADLESS if is_given else Origin.HUMAN
+        entry = self.entrypoint or ""
+        is_suggested = self.prompt_source == "suggestion_accepted"
+        is_timed = text.startswith(_TASK) or entry.endswith("_trigger")
+        if is_suggested or is_timed or self.turn_origin in _BY_HOST:
+            return Origin.HEADLESS
+        if self.turn_origin == "human" or (self.origin is not None and self.origin.kind == "human"):
+            return Origin.HUMAN
+        is_given = self.prompt_source == "sdk" and entry in _UNATTENDED
+        return Origin.HEADLESS if is_given or entry.startswith(_PROGRAMS) else Origin.HUMAN
 
     def is_plan(self) -> bool:
         """True where a person approved the model's plan, which goes on from there as a prompt."""

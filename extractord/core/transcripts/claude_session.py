@@ -162,7 +162,7 @@ class ClaudeSession:
             above = row.above()
             dead = self.tree.prompted(row.uuid, above)
             self.tree.add(row.uuid, above, anchors=True)
-        said = self._said(row, Role.USER, row.prompted_by(), text)
+        said = self._said(row, Role.USER, row.prompted_by(text), text)
         ids = self.emitted.of(dead) if dead else ()
         return [Voided(session=self.session or "", ids=ids), *said] if ids else said
 
@@ -214,7 +214,7 @@ class ClaudeSession:
         self._place(row, anchors=bool(text))
         if not text:
             return self._said(row, Role.CONTEXT, Origin.SYNTHETIC, plain(queued.prompt))
-        return self._said(row, Role.USER, row.prompted_by(), text)
+        return self._said(row, Role.USER, row.prompted_by(text), text)
 
     def _system(self, row: Record) -> Sequence[Seen]:
         is_new = not row.uuid or row.uuid not in self.tree

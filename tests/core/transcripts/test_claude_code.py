@@ -218,7 +218,18 @@ def test_what_the_record_says_is_not_typed_is_not_a_prompt(more: dict[str, objec
     [
         ({"promptSource": "sdk"}, Origin.HEADLESS),
         ({"entrypoint": "sdk-cli"}, Origin.HEADLESS),
+        ({"entrypoint": "sdk-ts", "promptSource": "sdk", "turnOrigin": "sdk"}, Origin.HEADLESS),
+        ({"entrypoint": "cli", "promptSource": "sdk"}, Origin.HEADLESS),
+        ({"entrypoint": "remote_cowork_trigger", "origin": {"kind": "human"}}, Origin.HEADLESS),
+        (
+            {"entrypoint": "claude-desktop", "turnOrigin": "scheduled", "origin": {"kind": "human"}},
+            Origin.HEADLESS,
+        ),
+        ({"promptSource": "suggestion_accepted", "origin": {"kind": "human"}}, Origin.HEADLESS),
         ({"promptSource": "typed", "entrypoint": "cli"}, Origin.HUMAN),
+        ({"promptSource": "sdk", "entrypoint": "claude-vscode"}, Origin.HUMAN),
+        ({"promptSource": "sdk", "entrypoint": "claude-desktop", "origin": {"kind": "human"}}, Origin.HUMAN),
+        ({"promptSource": "sdk", "entrypoint": "sdk-ts", "turnOrigin": "human"}, Origin.HUMAN),
         ({"forkedFrom": {"sessionId": "s0", "messageUuid": "u0"}}, Origin.COPIED),
         ({"isSidechain": True, "agentId": "x"}, Origin.SUBAGENT),
         ({"isCompactSummary": True}, Origin.RECALLED),
@@ -227,6 +238,13 @@ def test_what_the_record_says_is_not_typed_is_not_a_prompt(more: dict[str, objec
 def test_a_prompt_has_the_origin_that_its_record_gives(more: dict[str, object], origin: Origin) -> None:
     (made,) = newest(fed(reader(SOURCE), record("u1", None, "user", "a b c", **more))).values()
     assert made.origin is origin
+
+
+def test_a_scheduled_task_of_the_desktop_app_is_no_person_though_its_record_says_so() -> None:
+    words = '<scheduled-task name="tidy" file="/h/tidy/SKILL.md">\nTidy the shelf.\n</scheduled-task>'
+    host = {"entrypoint": "claude-desktop", "promptSource": "sdk", "origin": {"kind": "human"}}
+    (made,) = newest(fed(reader(SOURCE), record("u1", None, "user", words, **host))).values()
+    assert made.origin is Origin.HEADLESS
 
 
 def test_a_sub_agents_file_has_no_human_and_ends_no_turn() -> None:
