@@ -12,6 +12,7 @@ from extractord.core.transcripts.source import Container, Later, Opened, Source,
 
 _ROLLOUT = re.compile(r"(?:^|/)rollout-[^/]*\.(?:jsonl|jsonl\.zst|json)$")
 _META = re.compile(rb'"type"\s*:\s*"session_meta"')
+_OLD_META = re.compile(rb'\{\s*"id"\s*:\s*"[^"]+",\s*"timestamp"\s*:\s*"[^"]+",\s*"instructions"\s*:')
 
 
 def home_of(around: Surroundings) -> str:
@@ -38,6 +39,7 @@ def _claims(path: str, head: bytes) -> bool:
     """True for a rollout's name, or where the first line begins a session as Codex does."""
     first = head.lstrip(b"\xef\xbb\xbf\0\r\n\t ").partition(b"\n")[0]
     begins = _META.search(first) is not None and b'"payload"' in first  # Hermes has such a line without
+    begins = begins or _OLD_META.match(first) is not None
     return bool(begins or _ROLLOUT.search(path.replace("\\", "/")))
 
 

@@ -123,7 +123,10 @@ class CodexThread:
                 self.unknown["undecodable"] += 1
             return ()
         payload = line.payload or self._old(line, record)
-        return self._take(line, payload) if payload else ()
+        if payload is None:
+            return ()
+        line.timestamp = line.timestamp or payload.timestamp or self._since
+        return self._take(line, payload)
 
     def standing(self) -> Standing:
         """Where the thread stands."""
@@ -181,10 +184,10 @@ class CodexThread:
         """A line without a payload: a bare item, or the first line, of an old version."""
         bare = _bare(record) or Payload()
         if line.type in ITEMS or (bare.role and line.type is None):
-            line.type, line.timestamp = "response_item", line.timestamp or self._since
+            line.type = "response_item"
             return bare
         if line.type is None and bare.id and bare.timestamp:
-            line.type, self._since = "session_meta", line.timestamp
+            line.type = "session_meta"
             return bare
         if line.type not in SILENT_ITEMS and b'"record_type"' not in record:
             self.unknown[(line.type or "untyped")[:64]] += 1
@@ -192,6 +195,7 @@ class CodexThread:
 
     def _meta(self, line: Line, meta: Payload, *, follows_meta: bool) -> Iterable[Seen]:
         thread = meta.id or meta.session_id or self.session or ""
+        self._since = meta.timestamp or line.timestamp
         at = instant(line.timestamp)
         if self.is_known and thread != self.session:
             is_ancestor = thread in self._ancestors or follows_meta or self.is_copying

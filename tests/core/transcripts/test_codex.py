@@ -619,6 +619,18 @@ def test_roots_follow_the_environment_and_a_first_line_tells() -> None:
     )
     assert SOURCE.claims("/x/a.jsonl", b"\xef\xbb\xbf" + line(meta()))
     assert not SOURCE.claims("/x/a.jsonl", line(says("user", "session_meta")))
+    assert SOURCE.claims(
+        "/x/a.jsonl", line({"id": "t1", "timestamp": "2025-08-01T10:00:00Z", "instructions": None})
+    )
+
+
+def test_what_has_no_time_on_its_line_has_its_own_or_the_sessions() -> None:
+    within = says("user", "mend it", timestamp="2026-08-01T10:07:00Z")
+    lines = [meta(timestamp="2026-08-01T10:00:00Z"), within, says("assistant", "done")]
+    for each in lines:
+        each.pop("timestamp")
+    made = newest(fed(reader(SOURCE), *lines)).values()
+    assert [each.time and each.time.strftime("%H:%M") for each in made] == ["10:07", "10:00"]
 
 
 def test_a_line_that_says_nothing_is_known_by_its_beginning() -> None:
