@@ -23,6 +23,8 @@ from functools import cache
 from importlib import import_module
 from pathlib import Path
 
+_LOOK_S = 5.0
+
 
 def typed(
     arguments: Iterable[object], environ: Mapping[str, str], cwd: Path | None = None, told: bytes = b""
@@ -105,8 +107,13 @@ def _place() -> str:
 
 def _asked(listening: socket.socket) -> None:
     """Return in the process of each command that is asked for; never in the one that listens."""
-    while True:
-        line, _ = listening.accept()
+    tester = os.getppid()
+    listening.settimeout(_LOOK_S)
+    while os.getppid() == tester:
+        try:
+            line, _ = listening.accept()
+        except TimeoutError:
+            continue
         with suppress(ChildProcessError):
             while os.waitpid(-1, os.WNOHANG)[0]:
                 pass  # who kept a command that has ended
@@ -114,6 +121,7 @@ def _asked(listening: socket.socket) -> None:
             listening.close()
             return _kept(line)
         line.close()
+    os._exit(0)  # nobody is left to ask
 
 
 def _kept(line: socket.socket) -> None:
