@@ -81,7 +81,7 @@ _WRITERS = frozenset(["Write", "Edit", "MultiEdit", "NotebookEdit"])
 _SHELLS = frozenset(["Bash", "PowerShell"])
 _PROGRAMS = ("sdk", "mcp", "bench", "claude-code-github-action", "claude-security")
 _UNATTENDED = frozenset(["", "cli"])
-"""Where `sdk` as a prompt's source means a program: editors and the desktop app pass on what is typed as `sdk` too."""
+"""Where `sdk` as a prompt's source means a program: an editor passes on what is typed as `sdk` too."""
 _BY_HOST = frozenset(
     ["scheduled", "auto_continuation", "host_synthetic", "peer", "system", "task_notification"]
 )

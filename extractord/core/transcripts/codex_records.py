@@ -61,7 +61,10 @@ _WRAPPERS = (
     "Warning: Your account was flagged for potentially high-risk cyber activity",
 )
 _IMAGE = re.compile(r"<image(?: [^\n]*)?>|</image>")
-_TEMPLATE = "Generate a file named AGENTS.md that serves as a contributor guide for this repository."
+_TEMPLATE = re.compile(
+    "Generate a file named AGENTS.md that serves as a contributor guide for this repository"
+    r"|Automation: [^\n]*\n+Automation ID: "
+)
 _PLACE = re.compile(r"<environment_context>\s*(?:<cwd>([^<\n]+)</cwd>|Current working directory: ([^\n]+))")
 _IDE = "# Context from my IDE setup:"
 _REQUEST = re.compile(r"^## My request for Codex:", re.MULTILINE)
@@ -124,6 +127,10 @@ class Action(Struct, gc=False):
     working_directory: str | None = None
 
 
+_OURS = (b'"subagent"', b'"sub_agent"', b'"internal"')
+"""Of a source that is an object; `custom` names a program in which a person uses Codex."""
+
+
 class Payload(Struct, gc=False):
     """What a line carries, and what a bare line of an old version is."""
 
@@ -157,14 +164,15 @@ class Payload(Struct, gc=False):
 
     def is_subagent(self) -> bool:
         """True if the session's prompts come from an agent's model or from the program itself."""
-        return self.thread_source == "subagent" or bytes(self.source)[:1] == b"{"
+        source = bytes(self.source)
+        is_ours = source[:1] == b"{" and source[1:].lstrip().lower().startswith(_OURS)
+        return is_ours or self.thread_source in ("subagent", "memory_consolidation")
 
     def is_headless(self) -> bool:
         """True if a program gives the session's prompts."""
-        originator = self.originator or ""
-        return bytes(self.source) in (b'"exec"', b'"mcp"') or originator.startswith(
-            ("codex_exec", "codex_sdk")
-        )
+        is_timed = "automation" in (self.thread_source or "")
+        is_given = (self.originator or "").startswith(("codex_exec", "codex_sdk"))
+        return is_timed or is_given or bytes(self.source) in (b'"exec"', b'"mcp"')
 
 
 class Line(Struct, gc=False):
@@ -202,7 +210,7 @@ def prose(payload: Payload) -> tuple[str, str]:
 
 def is_template(text: str) -> bool:
     """True for the prompt that the program's own command gives in a person's name."""
-    return text.startswith(_TEMPLATE)
+    return _TEMPLATE.match(text) is not None
 
 
 def is_summary(text: str) -> bool:

@@ -210,6 +210,12 @@ def test_a_block_that_the_harness_wrote_is_no_prose_whatever_it_says() -> None:
     ]
 
 
+def test_what_an_automation_of_the_desktop_app_asks_is_no_persons() -> None:
+    asked = "Automation: Tidy\nAutomation ID: tidy\nLast run: never\n\nTidy the shelf."
+    (made,) = newest(fed(reader(SOURCE), meta(), says("user", asked))).values()
+    assert made.origin is Origin.HEADLESS
+
+
 @pytest.mark.parametrize(
     ("more", "origin"),
     [
@@ -218,8 +224,11 @@ def test_a_block_that_the_harness_wrote_is_no_prose_whatever_it_says() -> None:
         ({"source": "mcp"}, Origin.HEADLESS),
         ({"originator": "codex_exec"}, Origin.HEADLESS),
         ({"originator": "codex_sdk_ts"}, Origin.HEADLESS),
+        ({"thread_source": "automation", "source": "vscode"}, Origin.HEADLESS),
         ({"source": {"subagent": "review"}}, Origin.SUBAGENT),
         ({"thread_source": "subagent"}, Origin.SUBAGENT),
+        ({"source": {"internal": "memory_consolidation"}}, Origin.SUBAGENT),
+        ({"source": {"custom": "an-editor"}}, Origin.HUMAN),
     ],
 )
 def test_a_prompt_has_the_origin_of_its_session(more: dict[str, Any], origin: Origin) -> None:
