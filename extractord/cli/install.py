@@ -27,7 +27,9 @@ from extractord.errors import InstallError, UsageError
 
 _COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 
-Target = Annotated[str, Parameter(help=f"{', '.join(TARGETS)}.")]
+_NAMES = ", ".join(TARGETS)
+Target = Annotated[str, Parameter(help=f"{_NAMES}.")]
+AnyTarget = Annotated[str, Parameter(help=f"{_NAMES}; none: list them, and which are installed.")]
 Yes = Annotated[bool, Parameter(negative=(), help="Do it without a question.")]
 Dry = Annotated[bool, Parameter(negative=(), help="Show what would change, and change nothing.")]
 Where = Annotated[
@@ -42,7 +44,7 @@ System = Annotated[
 
 
 def install(
-    target: Target = "",
+    target: AnyTarget = "",
     *,
     system: System = False,
     account: Annotated[str, Parameter(help="systemd --system: whose agents are read.")] = "",
