@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from msgspec import UNSET, Raw, Struct, UnsetType, field
 
 from extractord.core.records import Origin, ToolCall
-from extractord.core.transcripts.recorded import absolute, shell_touches
+from extractord.core.transcripts.recorded import absolute, hosted, shell_touches
 
 _ENVELOPES = (
     "system-reminder",
@@ -261,7 +261,7 @@ def _opened(text: str) -> str:
         start, end = text.find(f"<{name}>"), text.rfind(f"</{name}>")
         if 0 <= start < end and not (name in _LEADING and text[:start].strip()):
             text = text[:start] + text[end + len(name) + 3 :]
-    return text
+    return hosted(text)[1]
 
 
 def plain(content: str | list[Block] | list[Part] | None) -> str:

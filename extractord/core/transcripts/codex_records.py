@@ -7,6 +7,8 @@ from collections.abc import Iterable
 
 from msgspec import Raw, Struct, field
 
+from extractord.core.transcripts.recorded import hosted
+
 _SUMMARY = "Another language model started to solve this problem and produced a summary"
 _WRAPPERS = (
     "# AGENTS.md",
@@ -233,7 +235,7 @@ def _around(text: str) -> tuple[str, str]:
     marks = list(_REQUEST.finditer(text)) if text.startswith("# ") else []
     if marks:
         return text[: marks[-1].start()].strip(), text[marks[-1].end() :].strip()
-    return (text, "") if text.startswith(_IDE) else ("", text)
+    return (text, "") if text.startswith(_IDE) else hosted(text)
 
 
 def plain(content: str | list[Part] | None) -> str:

@@ -30,6 +30,8 @@ _MARKS = ("<extractord-memory", "&lt;extractord-memory")
 _INJECTED = re.compile(
     r"(?P<open><|&lt;)extractord-memory\b.*?(?:(?P=open)/extractord-memory(?:>|&gt;)|\Z)", re.DOTALL
 )
+_HOST = re.compile(r"(?:\s*<(?P<name>system[_-]instruction)>.*?</(?P=name)>)++", re.DOTALL)
+"""What a program that agents are used in tells them ahead of the words of a person."""
 _OUTPUT = 65_536
 _PROGRAM = 262_144
 _MILLISECONDS = 100_000_000_000
@@ -172,6 +174,13 @@ def instant(value: object) -> datetime | None:
 def text_key(text: str, nth: int) -> str:
     """Given an entry's text and how many of the same came before, return an id that copies share."""
     return f"text:{sha256(clean(text).encode()).hexdigest()[:24]}:{nth}"
+
+
+def hosted(text: str) -> tuple[str, str]:
+    """Given a prompt, return what the program told that the agent is used in, and the rest."""
+    told = _HOST.match(text)
+    end = told.end() if told else 0
+    return text[:end].strip(), text[end:].strip() if end else text
 
 
 def is_injected(text: str) -> bool:

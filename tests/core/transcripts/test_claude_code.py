@@ -240,6 +240,14 @@ def test_a_prompt_has_the_origin_that_its_record_gives(more: dict[str, object], 
     assert made.origin is origin
 
 
+@pytest.mark.parametrize("name", ["system_instruction", "system-instruction"])
+def test_what_the_program_tells_that_the_agent_is_used_in_is_cut_off(name: str) -> None:
+    told = f"<{name}>\nYou work in an app.\n</{name}>"
+    words = record("u1", None, "user", f"{told}\n\n<system_instruction>a</system_instruction>\nmend it")
+    assert prompts(fed(reader(SOURCE), words)) == ["mend it"]
+    assert prompts(fed(reader(SOURCE), record("u1", None, "user", told))) == []
+
+
 def test_a_scheduled_task_of_the_desktop_app_is_no_person_though_its_record_says_so() -> None:
     words = '<scheduled-task name="tidy" file="/h/tidy/SKILL.md">\nTidy the shelf.\n</scheduled-task>'
     host = {"entrypoint": "claude-desktop", "promptSource": "sdk", "origin": {"kind": "human"}}

@@ -210,6 +210,12 @@ def test_a_block_that_the_harness_wrote_is_no_prose_whatever_it_says() -> None:
     ]
 
 
+def test_what_the_program_tells_that_the_agent_is_used_in_is_cut_off() -> None:
+    told = "<system_instruction>\nYou work in an app.\n</system_instruction>"
+    assert prompts(fed(reader(SOURCE), meta(), says("user", f"{told}\n\nmend it"))) == ["mend it"]
+    assert prompts(fed(reader(SOURCE), meta(), says("user", told))) == []
+
+
 def test_what_an_automation_of_the_desktop_app_asks_is_no_persons() -> None:
     asked = "Automation: Tidy\nAutomation ID: tidy\nLast run: never\n\nTidy the shelf."
     (made,) = newest(fed(reader(SOURCE), meta(), says("user", asked))).values()
