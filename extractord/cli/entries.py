@@ -156,26 +156,21 @@ def _say_diagnosis(found: Diagnosis, *, json: bool) -> None:
     if json:
         print(msgspec.json.encode(found).decode())
         return
-    from rich.console import Console  # noqa: PLC0415 - only people wait for it
-    from rich.table import Table  # noqa: PLC0415
-    from rich.text import Text  # noqa: PLC0415
-
-    table = Table("what", "how many", title=Text(found.path), title_justify="left", width=None)
-    version = " ".join(found.versions) or "version not named"
-    table.caption = Text(f"{found.agent} {version}; {len(found.sessions)} sessions")
-    for kind, count in found.entries.items():
-        table.add_row(kind, str(count))
-    for what, count in (
+    sessions = "1 session" if len(found.sessions) == 1 else f"{len(found.sessions):,} sessions"
+    print(printable(found.path))
+    print(printable(f"{found.agent} {' '.join(found.versions) or 'version not named'}; {sessions}"))
+    counted = [
+        *found.entries.items(),
         ("abandoned by a rewind", found.inactive),
         ("lines too long, skipped", found.skipped),
-    ):
+        *((f"not understood: {kind}", count) for kind, count in found.unknown.items()),
+    ]
+    for what, count in counted:
         if count:
-            table.add_row(what, str(count))
-    for kind, count in found.unknown.items():
-        table.add_row(Text(f"not understood: {kind}"), str(count))
-    Console().print(table)
+            print(printable(f"{count:>9,}  {what}"))
     if found.hint:
-        Console().print(Text(found.hint, style="bold red"))
+        print(printable(found.hint))
+    print()
 
 
 def _say_entries(one: Told) -> None:
