@@ -63,6 +63,7 @@ class Standing(Struct, frozen=True, gc=False):
     turn_is_prompted: bool
     is_copying: bool
     ids: list[str]
+    waiting: tuple[Line, Payload] | None
 
 
 class CodexThread:
@@ -140,6 +141,7 @@ class CodexThread:
             self.turn_is_prompted,
             self.is_copying,
             self.ids,
+            self._waiting,
         )
 
     def stand(self, standing: Standing) -> None:
@@ -148,6 +150,7 @@ class CodexThread:
         self._cwd, self._branch = standing.cwd, standing.branch
         self.turn, self.turn_is_prompted = standing.turn, standing.turn_is_prompted
         self.is_copying, self.ids = standing.is_copying, standing.ids
+        self._waiting = standing.waiting
 
     def _take(self, line: Line, payload: Payload) -> Iterable[Seen]:
         if self._waiting is not None and _acts(line, payload):

@@ -224,3 +224,14 @@ def test_where_an_exchange_was_is_told_by_what_waits_where_its_prompt_does_not_s
     given = [line.replace(b'"cwd":', b'"was":') if b'"content":"' in line[:300] else line for line in lines]
     assert given != lines
     assert later(source, path, given)[0] == at_once(source, path, given)
+
+
+def test_a_prompt_that_only_an_event_tells_is_one_while_a_call_waits_for_its_output() -> None:
+    source, path, written = AGENTS[1]
+    lines = [line[:-1] for line in written(1) if b'"role":"user"' not in line]
+    said = next(line for line in lines if b'"user_message"' in line)
+    at = next(nth for nth, line in enumerate(lines) if b'_call_output"' in line)
+    given = [*lines[:at], said, *lines[at:]]
+    found = at_once(source, path, given)
+    assert sum(map(len, found.values())) == sum(b'"user_message"' in line for line in given)
+    assert later(source, path, given)[0] == found
