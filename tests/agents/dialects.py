@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -31,6 +32,8 @@ class Call:
 
 Said = str | Call
 
+_AROUND = re.compile(r"\A\s*<current_datetime>[^<]*</current_datetime>|<reminder>.*?</reminder>", re.DOTALL)
+"""What Copilot CLI puts round a prompt in the same text."""
 _numbers = itertools.count(1)
 
 
@@ -44,7 +47,8 @@ def _texts(content: object) -> list[str]:
 
 def _spoken(texts: Iterable[str]) -> str:
     """What a person said of a message that an agent has wrapped in reminders of its own."""
-    return next((text for text in reversed(list(texts)) if not text.lstrip().startswith("<")), "").strip()
+    said = (_AROUND.sub("", text).strip() for text in reversed(list(texts)))
+    return next((text for text in said if text and not text.startswith("<")), "")
 
 
 class Anthropic:

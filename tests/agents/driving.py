@@ -181,6 +181,53 @@ def _pi(home: Path, url: str) -> Mapping[str, str]:
     return {"PI_OFFLINE": "1"}
 
 
+def _copilot_cli(home: Path, url: str) -> Mapping[str, str]:
+    _written(home / ".copilot/config.json", {"banner": "never", "trusted_folders": [str(home)]})
+    return {
+        "COPILOT_PROVIDER_TYPE": "openai",
+        "COPILOT_PROVIDER_BASE_URL": f"{url}/v1",
+        "COPILOT_PROVIDER_API_KEY": "none",
+        "COPILOT_MODEL": "stand-in",
+        "COPILOT_OFFLINE": "true",
+        "COPILOT_AUTO_UPDATE": "false",
+    }
+
+
+def _kilo(home: Path, url: str) -> Mapping[str, str]:
+    environ = _opencode(home, url)
+    settings = (home / ".config/opencode/opencode.json").read_text()
+    _written(home / ".config/kilo/kilo.json", settings)
+    return {name.replace("OPENCODE", "KILO"): value for name, value in environ.items()}
+
+
+def _hermes(home: Path, url: str) -> Mapping[str, str]:
+    model = {
+        "default": "stand-in",
+        "provider": "custom",
+        "base_url": f"{url}/v1",
+        "api_key": "none",
+        "api_mode": "chat_completions",
+    }
+    _written(home / ".hermes/config.yaml", {"model": model})
+    return {}
+
+
+def _kimi(home: Path, url: str) -> Mapping[str, str]:
+    settings = f"""
+        default_model = "stand-in"
+        [providers.loopback]
+        type = "openai"
+        base_url = "{url}/v1"
+        api_key = "none"
+        [models.stand-in]
+        provider = "loopback"
+        model = "stand-in"
+        max_context_size = 128000
+    """
+    _written(home / ".kimi-code/config.toml", settings)
+    return {"KIMI_CODE_NO_AUTO_UPDATE": "1"}
+
+
 _UP = "\x1b[A"
 _ENTER = "\r"
 _ESCAPE = "\x1b"
@@ -191,6 +238,7 @@ _GEMINI = (
     *("--include-directories", "{memory}", "-p", "{}"),
 )
 _QWEN = ("--auth-type", "openai", "--yolo", "-p", "{}")
+_COPILOT = ("--no-color", "--allow-all", "-p", "{}")
 _PI = ("--provider", "loopback", "--model", "stand-in", "-p", "{}")
 
 AGENTS = (
@@ -228,3 +276,33 @@ AGENTS = (
     ),
     Agent("pi", "pi", _pi, first=_PI, again=("--continue", *_PI), home=".pi"),
 )
+"""Agents that a person adds extractord to, and that are watched."""
+ONLY_WATCHED = (
+    Agent(
+        "copilot-cli",
+        "copilot",
+        _copilot_cli,
+        first=_COPILOT,
+        again=("--continue", *_COPILOT),
+        home=".copilot",
+        says_headless=True,
+    ),
+    Agent(
+        "kilo",
+        "kilo",
+        _kilo,
+        first=("run", "{}"),
+        again=("run", "--continue", "{}"),
+        home=".local/share/kilo",
+    ),
+    Agent(
+        "hermes",
+        "hermes",
+        _hermes,
+        first=("chat", "--yolo", "-q", "{}"),
+        again=("chat", "--yolo", "--continue", "-q", "{}"),
+        home=".hermes",
+    ),
+    Agent("kimi", "kimi", _kimi, first=("-p", "{}"), again=("--continue", "-p", "{}"), home=".kimi-code"),
+)
+"""Agents whose transcripts are read, and no more."""

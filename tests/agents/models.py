@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Iterator, Mapping
 from agents.dialects import Anthropic, Asked, Call, ChatCompletions, Dialect, Gemini, Json, Responses, Said
 from aiohttp import web
 
-_SHELLS = ("Bash", "bash", "run_shell_command", "exec_command", "shell_command", "shell")
+_SHELLS = ("Bash", "bash", "run_shell_command", "exec_command", "shell_command", "shell", "terminal")
 _WRITERS = ("Write", "write", "write_file")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from agents.driving import AGENTS, Agent
+from agents.driving import AGENTS, ONLY_WATCHED, Agent
 from agents.models import Model, serving
 from agents.terminal import CLEAR_LINE, ENTER, Terminal, opened
 from agents.watched import Remembered, Watched
@@ -24,7 +24,7 @@ def program_of(agent: Agent) -> str:
     return agent.program() or pytest.skip(f"{agent.command} is not installed: tests/agents/install says how")
 
 
-@pytest.mark.parametrize("agent", AGENTS, ids=lambda agent: agent.name)
+@pytest.mark.parametrize("agent", [*AGENTS, *ONLY_WATCHED], ids=lambda agent: agent.name)
 async def test_what_an_agent_is_told_is_remembered_once_and_in_time(agent: Agent, tmp_path: Path) -> None:
     program_of(agent)
     async with serving() as model:

@@ -14,6 +14,7 @@ _PATHS = (
     "path",
     "file_path",
     "filePath",
+    "filepath",
     "absolute_path",
     "target_file",
     "filename",
@@ -24,7 +25,8 @@ _READS_NAMES = """
     read readfile readfiles view viewfile getfile openfile cat list listdir listdirectory listfiles ls glob
     grep search searchfiles findfiles"""
 _WRITES_NAMES = """
-    write writefile writetofile create createfile edit editfile editfiles multiedit replace replaceinfile
+    write writefile writetofile create createfile createnewfile edit editfile editfiles editexistingfile
+    multiedit replace replaceinfile singlefindandreplace
     strreplace strreplacefile strreplaceeditor strreplacebasededittool texteditor searchandreplace
     insertcontent insert applydiff append appendfile delete deletefile removefile patch newrule
     replacestringinfile editnotebook notebookedit undoedit"""

@@ -57,8 +57,8 @@ def test_every_adapter_says_which_versions_were_read(source: Source) -> None:
 
 
 AGENTS = """
-    aider amp atif claude-code cline codex copilot-cli crush cursor droid gemini-cli goose hermes kilo kimi
-    openai-chat openclaw opencode otel-genai pi qwen-code roo zcode"""
+    aider amp atif claude-code cline codex continue copilot-cli crush cursor droid gemini-cli goose hermes
+    kilo kimi openai-chat openclaw opencode otel-genai pi qwen-code roo zcode"""
 
 
 def test_every_agent_is_named_once_as_it_is_spelt() -> None:

@@ -15,6 +15,8 @@ CWD = "/home/dev/shop"
     [
         ("Write", {"path": "a.md"}, "a.md", True),
         ("write_to_file", {"path": "a.md"}, "a.md", True),
+        ("create_new_file", '{"filepath":"a.md"}', "a.md", True),
+        ("single_find_and_replace", {"filepath": "a.md"}, "a.md", True),
         ("WriteFile", {"path": "a.md"}, "a.md", True),
         ("mcp__files__write_file", {"file_path": "a.md"}, "a.md", True),
         ("functions.create_file", '{"filePath":"a.md"}', "a.md", True),
