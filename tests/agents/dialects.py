@@ -107,9 +107,10 @@ class ChatCompletions:
     """OpenAI's older API, which most others speak."""
 
     def asked(self, body: Json) -> Asked:
-        last = body["messages"][-1]
+        told = ((_spoken(_texts(each["content"])), each["role"]) for each in reversed(body["messages"]))
+        prompt, role = next((each for each in told if each[0] or each[1] != "user"), ("", "user"))
         tools = {tool["function"]["name"]: tool["function"]["parameters"] for tool in body.get("tools", ())}
-        return Asked(_spoken(_texts(last["content"])), last["role"] == "tool", tools)
+        return Asked(prompt, role == "tool", tools)
 
     def answer(self, said: Said, model: str) -> Json:
         number = next(_numbers)

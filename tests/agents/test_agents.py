@@ -59,7 +59,9 @@ async def test_what_an_agent_is_told_is_remembered_once_and_in_time(agent: Agent
         )
     }
     assert written.read_text().strip() == "The error budget is ours."
-    assert model.unknown == ["HEAD /"] * len(model.unknown)
+    assert not [
+        asked for asked in model.unknown if not asked.startswith(("HEAD /", "GET /", "POST /api/show"))
+    ]
 
 
 async def typed(prompt: str, terminal: Terminal, model: Model) -> None:
