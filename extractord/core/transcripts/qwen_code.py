@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -40,6 +41,9 @@ _SILENT_NAMES = """
     agent_launch_prompt agent_retry agent_session_ready"""
 _SILENT = frozenset(_SILENT_NAMES.split())
 _SCHEDULED = "scheduled_task"
+_BEGINS = b'{"uuid":'
+_GLUED = 64
+_JSON = json.JSONDecoder()
 
 
 class QwenReader:
@@ -58,10 +62,14 @@ class QwenReader:
         self._nameless: Counter[str] = Counter()
 
     def feed(self, record: bytes) -> Iterator[Seen]:
-        """Given a line, yield what it brings."""
-        line = decoded(record, DECODER, self.unknown)
-        if line is None:
-            return
+        """Given a line, yield what it brings; some versions lose the newline between two records."""
+        whole = list(_glued(record)) if record.count(_BEGINS) > 1 and DECODER(record) is None else []
+        for each in whole or [record]:
+            line = decoded(each, DECODER, self.unknown)
+            if line is not None:
+                yield from self._take(line)
+
+    def _take(self, line: Record) -> Iterator[Seen]:
         parts = (line.message.parts if line.message else None) or []
         self.session = line.sessionId or self.session
         self.version = line.version or self.version
@@ -96,10 +104,7 @@ class QwenReader:
 
     def _user(self, line: Record, parts: list[Part]) -> Iterator[Seen]:
         text = text_of(parts)
-        typed = line.provenance == "real_user" or (
-            line.provenance is None and line.subtype != "mid_turn_user_message"
-        )
-        if not typed or line.subtype in _NOT_TYPED:
+        if line.provenance not in (None, "real_user") or line.subtype in _NOT_TYPED:
             yield from self._tell(*pieces(self._entry(line, Role.CONTEXT, Origin.SYNTHETIC, text), WRAPPERS))
             return
         if dead := self._branches.left_behind(line.uuid or ""):
@@ -219,6 +224,23 @@ def _claims(path: str, head: bytes) -> bool:
         and b'"parentUuid"' in first
         and (b'"provenance":' in first or b'"parts":' in first or b'"systemPayload":' in first)
     )
+
+
+def _glued(record: bytes) -> Iterator[bytes]:
+    """The records that stand whole on one line, which is none: before them, one may have been cut off."""
+    text = record.decode("utf-8", "replace")
+    start = 0
+    for _ in range(_GLUED):
+        start = text.find(_BEGINS.decode(), start)
+        if start < 0:
+            return
+        try:
+            _, end = _JSON.raw_decode(text, start)
+        except (ValueError, RecursionError):
+            end = start + 1
+        else:
+            yield text[start:end].encode()
+        start = end
 
 
 SOURCE = Source(

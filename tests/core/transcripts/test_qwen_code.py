@@ -118,7 +118,6 @@ def test_a_shell_command_is_done_only_with_exit_code_0(code: str, ok: bool) -> N
         {"subtype": "notification"},
         {"subtype": "cron"},
         {"subtype": "background_task_completed"},
-        {"subtype": "mid_turn_user_message", "provenance": None},
     ],
 )
 def test_what_no_person_typed_is_context(more: dict[str, object]) -> None:
@@ -126,9 +125,25 @@ def test_what_no_person_typed_is_context(more: dict[str, object]) -> None:
     assert seen == [entry("q1", None, Role.CONTEXT, Origin.SYNTHETIC, "not typed")]
 
 
-@pytest.mark.parametrize("more", [{"provenance": None}, {"subtype": "mid_turn_user_message"}])
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"provenance": None},
+        {"subtype": "mid_turn_user_message"},
+        {"subtype": "mid_turn_user_message", "provenance": None},
+    ],
+)
 def test_what_a_person_typed_counts_in_old_versions_and_mid_turn(more: dict[str, object]) -> None:
     assert prompts(fed(reader(SOURCE), record("q1", None, "user", "typed", **more))) == ["typed"]
+
+
+def test_records_that_are_glued_to_one_line_are_told_apart() -> None:
+    first = line(record("q1", None, "user", 'is {"a":1}{"uuid":2} right?'))
+    second = line(record("q2", "q1", "user", "and this?"))
+    both = 'is {"a":1}{"uuid":2} right?', "and this?"
+    assert prompts([*reader(SOURCE).feed(first + second)]) == [*both]
+    assert prompts([*reader(SOURCE).feed(first[:40] + second)]) == [both[1]]
+    assert prompts([*reader(SOURCE).feed(first)]) == [both[0]]
 
 
 def test_what_a_schedule_asks_is_no_persons() -> None:
