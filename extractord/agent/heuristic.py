@@ -13,7 +13,8 @@ from extractord.agent.heuristics import composing
 from extractord.agent.heuristics.likeness import Likeness, compare, speaks_of
 from extractord.agent.heuristics.merging import removals
 from extractord.agent.heuristics.reading import Existing, read
-from extractord.agent.heuristics.statements import Statement, statements, takes_back
+from extractord.agent.heuristics.statements import statements, takes_back
+from extractord.agent.heuristics.stating import Statement
 from extractord.agent.languages.language import Kind, load
 from extractord.core.embedded import NAME
 from extractord.core.records import Call, Message, Reply, Tool

@@ -70,6 +70,7 @@ def take_apart(text: str, path: str) -> Fact:
     name = memory.name if isinstance(memory, Memory) else ""
     header = text[: len(text) - len(body)]
     head = _KEY.sub("", _UNSPOKEN.sub("", header.replace(f"\nname: {name}\n", "\n", 1)))
+    head = head.replace('\\"', '"')  # as YAML writes a quotation mark; it parts words either way
     spoken = f"{head}\n{body}"
     labels = [label.translate(_PARTED) for label in (name, path.removesuffix(".md"))]
     readings = [read_words(part) for part in (head, body, " ".join(labels))]

@@ -355,12 +355,12 @@ async def test_the_items_under_a_heading_that_announces_rules_are_kept(said: str
 
 
 async def test_plain_words_are_kept_where_they_put_something_right() -> None:
-    assert await kept("The worker queue runs on RabbitMQ.") == []
+    assert await kept("The worker queue runs on rabbits.") == []
     for said in (
-        "No, the worker queue runs on RabbitMQ.",
-        "That's wrong. The worker queue runs on RabbitMQ.",
+        "No, the worker queue runs on rabbits.",
+        "That's wrong. The worker queue runs on rabbits.",
     ):
-        assert [body for _, body in await kept(said)] == ["The worker queue runs on RabbitMQ."]
+        assert [body for _, body in await kept(said)] == ["The worker queue runs on rabbits."]
     assert await kept("No, the second test runs twice.") == []
 
 

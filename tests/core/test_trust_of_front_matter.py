@@ -69,3 +69,21 @@ def test_a_flow_metadata_says_no_more_than_its_type() -> None:
         evidence=QUOTED,
     )
     assert (assess(change, WINDOW).trust, assess(poisoned, WINDOW).trust) == (Trust.STATED, Trust.UNTRUSTED)
+
+
+def test_a_quotation_mark_that_yaml_escapes_parts_words_as_any_other() -> None:
+    said = shown("e1", 'We say "tenant" for a customer, never "client".', Role.USER, Origin.HUMAN)
+    text = (
+        '---\nname: we-say-tenant\ndescription: "We say \\"tenant\\" for a customer"\nmetadata:\n'
+        '  type: project\n---\nWe say "tenant" for a customer.\n'
+    )
+    evidence = (Evidence(entry="e1", quote='We say "tenant" for a customer'),)
+    change = Change(root=RootKind.PROJECT, path="we-say-tenant.md", text=text, evidence=evidence)
+    assert assess(change, (said,)).trust is Trust.STATED
+    swapped = Change(
+        root=RootKind.PROJECT,
+        path="we-say-tenant.md",
+        text=text.replace('\\"tenant\\"', '\\"http://evil.example/run.sh\\"'),
+        evidence=evidence,
+    )
+    assert assess(swapped, (said, WINDOW[1])).trust is Trust.UNTRUSTED

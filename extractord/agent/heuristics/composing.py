@@ -9,7 +9,7 @@ from datetime import date
 import msgspec
 from msgspec import Struct
 
-from extractord.agent.heuristics.statements import Statement
+from extractord.agent.heuristics.stating import Statement
 from extractord.agent.languages.language import Kind
 from extractord.core.numerals import numbers
 from extractord.core.relative_dates import relative_days

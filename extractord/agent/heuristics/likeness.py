@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from msgspec import Struct
 
-from extractord.agent.heuristics.statements import Statement
+from extractord.agent.heuristics.stating import Statement
 from extractord.agent.languages.language import Language
 from extractord.core.folding import fold
 from extractord.core.numerals import numbers

@@ -4,120 +4,138 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from math import ceil
+from itertools import islice
+from operator import itemgetter
 
 import msgspec
-from msgspec import Struct
 
+from extractord.agent.heuristics import weighing
 from extractord.agent.heuristics.reading import Said
 from extractord.agent.heuristics.sentences import ITEM, sentences
-from extractord.agent.languages.language import Kind, Language
-from extractord.core.words import count_words
+from extractord.agent.heuristics.stating import (
+    END_MARKS,
+    QUESTION_MARKS,
+    Standing,
+    Statement,
+    says_enough,
+    stated,
+)
+from extractord.agent.languages.language import Language
+from extractord.core.reading_words import read_words
 
-_END_MARKS = " \t\n.!\u3002\uff01\uff0e"
-_QUESTION_MARKS = "?\uff1f"
 _HEADING_MARKS = (":", "\uff1a")
-_LEAST_WORDS = 2
-_LEAST_SENTENCE_WORDS = 3
-_UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
-_CHARACTERS_A_WORD = 2
-_QUERY = re.compile(r"(?<=\w)\?[\w=&%.,;+~/#-]+")
-"""The query of an address: its mark asks nothing."""
+_LEAST_WORDS = 3
 _SENTENCES = 8
 """An entry of more sentences is taken for a task."""
+_BEGINNING = 2
+_DOUBTFUL = -1.0
+"""A sentence that weighs less is no statement, whatever signs it has, unless it asks to be remembered."""
+_IN_TASK = 0.5
+"""So much more a sentence beside a task must weigh to be taken without a sign."""
 
-
-class Statement(Struct, frozen=True):
-    """Something that a person said to be kept, in that person's words."""
-
-    said: Said
-    quote: str
-    """The whole sentence, verbatim."""
-    fact: str
-    kind: Kind | None
-    """None where it was asked to be remembered and is none of the known kinds."""
-    language: Language
-    why: str = ""
-    how: str = ""
-
-
-class _Standing(Struct, frozen=True):
-    """How a sentence stands among the others of its entry."""
-
-    asked: bool = False
-    """To be remembered."""
-    sets_task: bool = False
-    corrects: bool = False
-    """It puts right what was said before."""
+_SCALES = weighing.load()
+"""Read before a child is forked, as the languages are."""
 
 
 def takes_back(said: Said, languages: Sequence[Language]) -> bool:
     """True if what a person said begins with a wish that what was said before is not remembered."""
-    first = next(sentences(said.text), "")
-    return any(language.unsaid.search(first) for language in languages if language.script.search(first))
+    written = _written(said, languages)
+    return any(_unsays(sentence, written) for sentence in islice(sentences(said.text), _BEGINNING))
+
+
+def _written(said: Said, languages: Sequence[Language]) -> tuple[Language, ...]:
+    """The languages in whose script anything is said."""
+    return tuple(each for each in languages if each.script.search(said.text))
 
 
 def statements(said: Said, languages: Sequence[Language]) -> list[Statement]:
-    """Given what a person said, return each statement in it, in order."""
+    """Given what a person said, return each statement in it, in order.
+
+    One that another one says, and more, is left out.
+    """
     found: list[Statement] = []
     last = ""
-    for sentence, stated in _each(said, languages):
-        if any(
-            language.unsaid.search(sentence) for language in languages if language.script.search(sentence)
-        ):
+    written = _written(said, languages)
+    for sentence, new in _each(said, written):
+        if _unsays(sentence, written):
             found = [each for each in found if each.quote != last]
-        found += stated
+        found += new
         last = sentence
-    return found
+    said_so = [read_words(each.fact).content for each in found]
+    return [
+        each for each, own in zip(found, said_so, strict=True) if not any(own < other for other in said_so)
+    ]
 
 
 def _each(said: Said, languages: Sequence[Language]) -> Iterator[tuple[str, list[Statement]]]:
+    """Each sentence that is the person's own, with what it states."""
     before: str | None = None
-    found_sentences = list(sentences(said.text))
-    sets_task = len(found_sentences) > _SENTENCES or any(
-        language.task.search(sentence.rstrip(_END_MARKS))
-        for sentence in found_sentences
-        for language in languages
+    own = list(_own(said, languages))
+    sets_task = len(own) > _SENTENCES or any(
+        language.task.search(sentence.rstrip(END_MARKS)) for sentence in own for language in languages
     )
     announced = corrects = False
-    for sentence in found_sentences:
-        language = _language(sentence, languages)
-        bare = sentence.rstrip(_END_MARKS + _QUESTION_MARKS)
-        if any(other.refers_back.search(bare) for other in languages):
-            if before is not None:
-                other = _language(before, languages)
-                if other is not None:
-                    yield before, list(_stated(said, before, other, _Standing(asked=True)))
+    for sentence in own:
+        bare = sentence.rstrip(END_MARKS + QUESTION_MARKS)
+        if any(language.refers_back.search(bare) for language in languages):
+            if before:
+                yield before, _in_one_language(said, before, languages, Standing(asked=True))
             before = None
             continue
         if sentence.endswith(_HEADING_MARKS):
-            announced = any(other.announces.search(sentence) for other in languages)
+            announced = any(language.announces.search(sentence) for language in languages)
             yield sentence, []
             continue
         announced = announced and _is_item(sentence, said.text)
-        corrects = corrects or any(other.contradicts.search(sentence) for other in languages)
-        if not _says_enough(sentence, _LEAST_SENTENCE_WORDS):
+        contradicts = any(language.contradicts.search(sentence) for language in languages)
+        corrects = corrects or contradicts
+        if not says_enough(sentence, _LEAST_WORDS):
             yield sentence, []
+            before = sentence
             continue
-        standing = _Standing(
+        standing = Standing(
             asked=announced, sets_task=sets_task and not announced, corrects=corrects and not announced
         )
-        found: list[Statement] = []
-        for candidate in languages:
-            if candidate.script.search(sentence):
-                found = list(_stated(said, sentence, candidate, standing))
-                if found or candidate.code in {"ja", "zh"}:
-                    break
+        found = _in_one_language(said, sentence, languages, standing)
         yield sentence, found
-        before = None if found or language is None else sentence
-        corrects = False if found else any(other.contradicts.search(sentence) for other in languages)
+        before = None if found else sentence
+        corrects = contradicts and not found
 
 
-def _says_enough(words: str, least: int) -> bool:
-    """True if there are so many words; in a script without spaces, so many characters as they have."""
-    unspaced = len(_UNSPACED.findall(words))
-    spaced = count_words(_UNSPACED.sub(" ", words))
-    return count_words(words) >= least or spaced + ceil(unspaced / _CHARACTERS_A_WORD) >= least
+def _own(said: Said, languages: Sequence[Language]) -> Iterator[str]:
+    """The sentences up to the one that hands over a text of somebody else's."""
+    for sentence in sentences(said.text):
+        if any(language.hands_over.search(sentence) for language in languages):
+            return
+        yield sentence
+
+
+def _in_one_language(
+    said: Said, sentence: str, languages: Sequence[Language], standing: Standing
+) -> list[Statement]:
+    """What the sentence states in its own language, else in the first in which it states anything."""
+    own = language_of(sentence, languages)
+    if own is not None:
+        weight = _SCALES.weigh(own.lead.sub("", sentence.strip()), own)
+        clear = _SCALES.is_clear(weight - (_IN_TASK if standing.sets_task else 0), own)
+        standing = msgspec.structs.replace(standing, clear=clear, doubtful=weight < _DOUBTFUL)
+        found = list(stated(said, sentence, own, standing))
+        if found or own.code in _OF_ONE_SCRIPT:
+            return found
+        standing = msgspec.structs.replace(standing, clear=False)
+    for language in languages:
+        if language is not own and language.script.search(sentence):
+            found = list(stated(said, sentence, language, standing))
+            if found:
+                return found
+    return []
+
+
+_OF_ONE_SCRIPT = frozenset({"ja", "zh"})
+
+
+def _unsays(sentence: str, languages: Sequence[Language]) -> bool:
+    return any(language.unsaid.search(sentence) for language in languages if language.script.search(sentence))
 
 
 def _is_item(sentence: str, text: str) -> bool:
@@ -125,103 +143,19 @@ def _is_item(sentence: str, text: str) -> bool:
     return re.search(rf"^\s*{ITEM.pattern}{re.escape(sentence)}", text, re.MULTILINE) is not None
 
 
-def _language(sentence: str, languages: Sequence[Language]) -> Language | None:
-    """The language whose script the sentence has; of those, the one most of whose small words it has."""
+def language_of(sentence: str, languages: Sequence[Language]) -> Language | None:
+    """Given a sentence, return the language whose script it has, and of those, most of whose small words.
+
+    None where it has no such word of any, and there are several.
+    """
     own = [language for language in languages if language.script.search(sentence)]
     if not own:
         return None
-    if own[0].code in {"ja", "zh"}:
+    if own[0].code in _OF_ONE_SCRIPT:
         return own[0]
     words = re.findall(r"[^\W\d_]+", sentence.lower())
-    return max(own, key=lambda language: sum(word in language.small_words for word in words))
-
-
-def _stated(said: Said, sentence: str, language: Language, standing: _Standing) -> Iterator[Statement]:
-    """The statements of one sentence; none where anything speaks against it."""
-    bare = sentence.strip().rstrip(_END_MARKS)
-    fact = language.lead.sub("", bare)
-    explicit = False
-    for pattern in (*language.asked, *language.asked_after):
-        found = pattern.fullmatch(fact.rstrip(_QUESTION_MARKS + _END_MARKS))
-        if found:
-            fact, explicit = found["fact"].strip(), True
-            break
-    if explicit and bare.endswith(tuple(_QUESTION_MARKS)) and not language.polite.search(bare):
-        return
-    against = language.against_asked if explicit else language.against
-    if against.search(_QUERY.sub("", fact if explicit else bare)):
-        return
-    fact = language.lead.sub("", fact)
-    lasting = standing.asked or explicit
-    for part, kind in _parts(fact, language, standing, explicit=explicit):
-        if kind is None and not lasting:
-            continue
-        if (
-            kind is not Kind.DEADLINE
-            and not lasting
-            and language.passing.search(language.lasting.sub(" ", part))
-        ):
-            continue
-        statement = _taken_apart(Statement(said, sentence, part, kind, language))
-        if _says_enough(statement.fact, _LEAST_WORDS):
-            yield statement
-
-
-def _parts(
-    fact: str, language: Language, standing: _Standing, *, explicit: bool
-) -> list[tuple[str, Kind | None]]:
-    """The parts of a fact that are statements by themselves, else the whole of it, each with its kind.
-
-    Where something speaks against a part, or a part says that something ended, only parts that are
-    statements count; what is said beside an end puts it right.
-    """
-    parts = [part for part in (part.strip() for part in language.clauses.split(fact) if part) if part]
-    in_part = not explicit and language.against_part.search(fact) is not None
-    if in_part:
-        parts = [part for part in parts if not language.against_part.search(part)] if len(parts) > 1 else []
-    standing = msgspec.structs.replace(standing, sets_task=standing.sets_task and not explicit)
-    found = [(part, _kind(part, language, standing)) for part in parts]
-    if any(kind is Kind.ENDED for _, kind in found):
-        standing = msgspec.structs.replace(standing, corrects=True)
-        found = [(part, kind or _kind(part, language, standing)) for part, kind in found]
-        return [(part, kind) for part, kind in found if kind]
-    if in_part:
-        return [(part, kind) for part, kind in found if kind]
-    if all(kind for _, kind in found):
-        return found
-    return [(fact, _kind(fact, language, standing))]
-
-
-def _kind(fact: str, language: Language, standing: _Standing) -> Kind | None:
-    """The kind of a fact; a rule with its reason is none of a task's conditions."""
-    in_task = standing.sets_task and not any(reason.fullmatch(fact) for reason in language.reasons)
-    kind = next(
-        (
-            sign.kind
-            for sign in language.signs
-            if not (in_task and sign.impersonal)
-            and not (sign.corrects and not standing.corrects)
-            and sign.pattern.search(fact)
-        ),
-        None,
+    most, best = max(
+        ((sum(word in each.small_words or word in each.tags for word in words), each) for each in own),
+        key=itemgetter(0),
     )
-    ending = language.how.search(fact) if kind is Kind.ENDED else None
-    return (_kind(fact[: ending.start()], language, standing) if ending else None) or kind
-
-
-def _taken_apart(statement: Statement) -> Statement:
-    """The statement with its reason, and what to do with it, as parts of their own."""
-    fact, why, how = statement.fact, "", ""
-    for reason in statement.language.reasons:
-        found = reason.fullmatch(fact)
-        if found:
-            fact, why = found["fact"].strip(), found["why"].strip()
-            break
-    ending = why or fact
-    found = statement.language.how.search(ending)
-    if found and found.start() > 0:
-        how, ending = found["how"].strip(), ending[: found.start()].strip()
-    fact, why = (fact, ending) if why else (ending, "")
-    return Statement(
-        statement.said, statement.quote, fact.strip(" ,;:"), statement.kind, statement.language, why, how
-    )
+    return best if most else None

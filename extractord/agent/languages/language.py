@@ -20,6 +20,9 @@ _EVEN_IF_ASKED = ("unsaid", "what_ifs", "irony", "secrets", "commands")
 _OF_A_PART = ("requests", "progress", "small_talk", "choices", "anybody", "behaviour")
 _STEM_LETTERS = 5
 _NOTHING = r"(?!)"
+_APOSTROPHE = re.compile(r"(?<!\[)'(?=[a-z])")
+_ANY_APOSTROPHE = "['\u2019]?"
+"""People type `don't` as they like, most of them without it."""
 
 
 class Kind(Enum):
@@ -61,6 +64,7 @@ class _Expressions(Struct, frozen=True, forbid_unknown_fields=True):
     lasting: tuple[str, ...]
     reasons: tuple[str, ...]
     how: tuple[str, ...]
+    hands_over: tuple[str, ...]
     clauses: tuple[str, ...]
     about_agent: tuple[str, ...]
     about_project: tuple[str, ...]
@@ -72,7 +76,10 @@ class _Expressions(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class _File(Struct, frozen=True, forbid_unknown_fields=True):
-    """A language's file: alternatives of expressions, in which `<name>` stands for words."""
+    """A language's file: alternatives of expressions, in which `<name>` stands for words.
+
+    `tags` are small words by what they mean in every language.
+    """
 
     code: str
     script: str
@@ -82,6 +89,7 @@ class _File(Struct, frozen=True, forbid_unknown_fields=True):
     expressions: _Expressions
     signs: tuple[_Sign, ...]
     against: Mapping[str, tuple[str, ...]]
+    tags: Mapping[str, str] = {}
 
 
 class Sign(Struct, frozen=True):
@@ -129,6 +137,8 @@ class Language(Struct, frozen=True, kw_only=True):
     """A sentence as groups `fact` and `why`."""
     how: re.Pattern[str]
     """A clause at the end, group `how`, that says what to do with the fact."""
+    hands_over: re.Pattern[str]
+    """The sentence hands over a text of somebody else's: it, and the rest of its entry."""
     clauses: re.Pattern[str]
     """Where a sentence can be split into several statements."""
     about_agent: re.Pattern[str]
@@ -153,6 +163,8 @@ class Language(Struct, frozen=True, kw_only=True):
     """Stems of words that tell no fact from another."""
     small_words: frozenset[str]
     """Words that tell the language from others of its script."""
+    tags: Mapping[str, str]
+    """What small words mean in any language; empty for a script without spaces."""
 
 
 def load() -> tuple[Language, ...]:
@@ -166,7 +178,7 @@ def _language(raw: bytes) -> Language:
     words: dict[str, str] = {}
 
     def one(pattern: str) -> re.Pattern[str]:
-        return re.compile(_filled(pattern, words), re.IGNORECASE)
+        return re.compile(_APOSTROPHE.sub(_ANY_APOSTROPHE, _filled(pattern, words)), re.IGNORECASE)
 
     def any_of(patterns: tuple[str, ...]) -> re.Pattern[str]:
         return one("|".join(patterns))
@@ -195,6 +207,7 @@ def _language(raw: bytes) -> Language:
         lasting=any_of(parts.lasting),
         reasons=tuple(map(one, parts.reasons)),
         how=any_of(parts.how),
+        hands_over=any_of(parts.hands_over),
         clauses=any_of(parts.clauses),
         about_agent=any_of(parts.about_agent),
         about_project=any_of(parts.about_project),
@@ -208,6 +221,7 @@ def _language(raw: bytes) -> Language:
         opening=any_of(parts.opening),
         stop_words=frozenset(word[:_STEM_LETTERS] for word in fold(file.stop_words).split()),
         small_words=frozenset(file.small_words.split()),
+        tags={word: f"#{tag}" for tag, same in file.tags.items() for word in same.split()},
     )
 
 

@@ -16,6 +16,8 @@ _PARTS = (
     "heuristics/likeness.py",
     "heuristics/sentences.py",
     "heuristics/statements.py",
+    "heuristics/stating.py",
+    "heuristics/weighing.py",
     "languages",
 )
 """What finds statements and makes memories of them."""
