@@ -13,6 +13,8 @@ from msgspec import Struct
 
 from extractord.agent.languages.language import Language
 
+UNSPACED = frozenset({"ja", "zh"})
+"""Languages that put no space between words."""
 _TOKEN = re.compile(
     r"(?P<name>(?=[\w./@#+:`-]*[\d_./@#`])[\w./@#+:`-]{2,}(?<![.:]))|(?P<unspaced>[\u3040-\u30ff\u3400-\u9fff])"
     r"|(?P<word>[^\W\d_\u3040-\u30ff\u3400-\u9fff]+(?:'[^\W\d_]+)*)|(?P<mark>[^\w\s])"
@@ -73,7 +75,11 @@ def features(sentence: str, language: Language, known: Container[str]) -> frozen
     once more by that meaning (`#never`), so that a language has something of the others.
     """
     found = list(words(sentence))
-    if language.tags:
+    if language.code in UNSPACED:
+        said = set(_in_order([_BEGIN, *map(str.lower, found), _END], _UNSPACED_IN_ORDER, f"{language.code}:"))
+        telling = [_BEGIN, *_meant_within(sentence, language.tags), _END]
+        said |= {*telling}
+    else:
         first = [word.lower() for word in found[:1]]  # its capital says nothing
         spoken = [_BEGIN, *(_spoken(word, language.code, known) for word in (*first, *found[1:])), _END]
         meant = [_BEGIN, *(_meant(word, language.tags) for word in found), _END]
@@ -82,11 +88,8 @@ def features(sentence: str, language: Language, known: Container[str]) -> frozen
             *_in_order(spoken, _IN_ORDER, f"{language.code}:"),
             *(f"{language.code}:{one} * {other}" for one, other in zip(spoken, spoken[2:], strict=False)),
             *_in_order(meant, _IN_ORDER, ""),
-            *(f"{one}>{other}" for one, other in pairwise(telling)),
         }
-    else:
-        bounded = [_BEGIN, *(word.lower() for word in found), _END]
-        said = {*_in_order(bounded, _UNSPACED_IN_ORDER, f"{language.code}:")}
+    said |= {f"{one}>{other}" for one, other in pairwise(telling)}
     said.add(f"length {min(len(found) // _LENGTH_STEP, _LENGTHS)}")
     return frozenset(said)
 
@@ -117,6 +120,12 @@ def _spoken(word: str, code: str, known: Container[str]) -> str:
         return _PLAIN + lower[-2:]
     ending = next((one for one in _ENDINGS if lower.endswith(one) and len(lower) > _SHORT), "")
     return _PLAIN + ending
+
+
+def _meant_within(sentence: str, tags: Mapping[str, str]) -> Iterator[str]:
+    """The meanings in a sentence without spaces, each where its word begins."""
+    places = ((sentence.find(word), tag) for word, tag in tags.items())
+    yield from (tag for at, tag in sorted(places) if at >= 0)
 
 
 def _meant(word: str, tags: Mapping[str, str]) -> str:

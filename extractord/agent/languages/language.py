@@ -164,7 +164,7 @@ class Language(Struct, frozen=True, kw_only=True):
     small_words: frozenset[str]
     """Words that tell the language from others of its script."""
     tags: Mapping[str, str]
-    """What small words mean in any language; empty for a script without spaces."""
+    """What words mean in any language."""
 
 
 def load() -> tuple[Language, ...]:
