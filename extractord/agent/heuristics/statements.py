@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from operator import itemgetter
@@ -30,8 +31,8 @@ _SENTENCES = 8
 _BEGINNING = 2
 _DOUBTFUL = -1.0
 """A sentence that weighs less is no statement, whatever signs it has, unless it asks to be remembered."""
-_IN_TASK = 0.5
-"""So much more a sentence beside a task must weigh to be taken without a sign."""
+_READ = 1000
+"""Of an entry's sentences the last so many are read: a person types no more."""
 
 _SCALES = weighing.load()
 """Read before a child is forked, as the languages are."""
@@ -70,7 +71,7 @@ def statements(said: Said, languages: Sequence[Language]) -> list[Statement]:
 def _each(said: Said, languages: Sequence[Language]) -> Iterator[tuple[str, list[Statement]]]:
     """Each sentence that is the person's own, with what it states."""
     before: str | None = None
-    own = list(_own(said, languages))
+    own = deque(_own(said, languages), maxlen=_READ)
     sets_task = len(own) > _SENTENCES or any(
         language.task.search(sentence.rstrip(END_MARKS)) for sentence in own for language in languages
     )
@@ -117,10 +118,10 @@ def _in_one_language(
     own = language_of(sentence, languages)
     if own is not None:
         weight = _SCALES.weigh(own.lead.sub("", sentence.strip()), own)
-        clear = _SCALES.is_clear(weight - (_IN_TASK if standing.sets_task else 0), own)
+        clear = _SCALES.is_clear(weight, own) and (not standing.sets_task or _is_aside(sentence, own))
         standing = msgspec.structs.replace(standing, clear=clear, doubtful=weight < _DOUBTFUL)
         found = list(stated(said, sentence, own, standing))
-        if found or own.code in _OF_ONE_SCRIPT:
+        if found or own.code in weighing.UNSPACED:
             return found
         standing = msgspec.structs.replace(standing, clear=False)
     for language in languages:
@@ -131,7 +132,16 @@ def _in_one_language(
     return []
 
 
-_OF_ONE_SCRIPT = frozenset({"ja", "zh"})
+def _is_aside(sentence: str, language: Language) -> bool:
+    """True if a sentence beside a task is none of its conditions: it says so, or it is about *us*."""
+    if language.lead.match(sentence.strip()):
+        return True
+    spoken = frozenset(weighing.words(sentence.lower()))
+    unspaced = language.code in weighing.UNSPACED
+    return any(
+        tag == "#we" and (word in sentence if unspaced else word in spoken)
+        for word, tag in language.tags.items()
+    )
 
 
 def _unsays(sentence: str, languages: Sequence[Language]) -> bool:
@@ -151,7 +161,7 @@ def language_of(sentence: str, languages: Sequence[Language]) -> Language | None
     own = [language for language in languages if language.script.search(sentence)]
     if not own:
         return None
-    if own[0].code in _OF_ONE_SCRIPT:
+    if own[0].code in weighing.UNSPACED:
         return own[0]
     words = re.findall(r"[^\W\d_]+", sentence.lower())
     most, best = max(
