@@ -3,56 +3,29 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 
 from msgspec.structs import replace
 
-from extractord.core.dates import Day, days_said, is_said
 from extractord.core.folding import is_unspaced
-from extractord.core.identifiers import Identifier, Kind, searchable
-from extractord.core.numerals import numbers
+from extractord.core.identifiers import Identifier, Kind
+from extractord.core.occurrence import Said, gathered
 from extractord.core.quotes import MARK, Heard, Passage, plain
 from extractord.core.reading_words import Reading, read_words
 from extractord.core.records import Entry, Origin, Role, Shown
 from extractord.core.sentences import orders
+from extractord.core.turning import turns
 from extractord.core.words import Span, pasted, prose
 from extractord.policy.requests import Trust
 
-_JOINING = "-/@."
 _LINK = re.compile(r"<?[a-z][a-z0-9+.-]{1,20}://\S+", re.IGNORECASE)
 _NOT_TYPED = re.compile(r"[^\s*-]")
 """What stands between lines of prose is the person's too where it is nothing but links."""
 _RANKS = (Trust.STATED, Trust.INFERRED, Trust.UNTRUSTED)
 _LEAST_WEIGHT = 4
 """Two words: a spaced word weighs two, a pair of characters of an unspaced script one."""
-
-
-@dataclass(frozen=True, slots=True)
-class Said:
-    """All text of one trust, in source order, made searchable."""
-
-    text: str
-    starts: tuple[int, ...]
-    """Where each entry's part begins."""
-    orders: tuple[int, ...]
-    """The entry's place in the window, for each part."""
-    numbers: frozenset[str]
-    days: frozenset[Day]
-
-    def first(self, identifier: Identifier) -> int | None:
-        """The place of the first entry that has the identifier; None where none has.
-
-        Numbers and dates that occur in another notation count as the first entry's.
-        """
-        at = find(self.text, identifier)
-        if at is not None:
-            return self.orders[bisect_right(self.starts, at) - 1]
-        if identifier.values & self.numbers or any(is_said(day, self.days) for day in identifier.days):
-            return 0
-        return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +38,8 @@ class WindowWords:
     said: Mapping[Trust, Said]
     foreign: frozenset[str]
     """Stems that occur in untrusted text, whoever else has them."""
+    turned: Mapping[str, Trust]
+    """What each text turns (`turning`), by its best trust."""
     in_order: Mapping[Trust, str]
     """All stems of one trust in source order, stop words left out, a space around each.
 
@@ -106,6 +81,7 @@ def index_words(shown: Sequence[Shown]) -> WindowWords:
     stems: dict[str, Trust] = {}
     runs: dict[str, Trust] = {}
     foreign: set[str] = set()
+    turned: dict[str, Trust] = {}
     in_order: dict[Trust, list[str]] = {trust: [] for trust in _RANKS}
     parts: dict[Trust, list[tuple[int, str, date | None]]] = {trust: [] for trust in _RANKS}
     for order, entry in enumerate(shown):
@@ -116,6 +92,7 @@ def index_words(shown: Sequence[Shown]) -> WindowWords:
             if entry.entry.role is Role.ASSISTANT and trust is Trust.INFERRED:
                 echo = frozenset(run for run in reading.runs if run and runs.get(run) is Trust.UNTRUSTED)
             _note(reading, trust, echo, stems, runs)
+            turned |= {turn: max(trust, turned.get(turn, trust)) for turn in turns(reading)}
             if trust is Trust.UNTRUSTED:
                 foreign |= reading.content
                 in_order[trust].append(f" {' '.join(stem for stem in reading.stems if stem)} ")
@@ -128,51 +105,15 @@ def index_words(shown: Sequence[Shown]) -> WindowWords:
         entries,
         stems,
         runs,
-        {trust: _said(parts[trust]) for trust in _RANKS},
+        {trust: gathered(parts[trust]) for trust in _RANKS},
         frozenset(foreign),
+        turned,
         {trust: "\0".join(in_order[trust]) for trust in _RANKS},
     )
 
 
-def find(text: str, identifier: Identifier) -> int | None:
-    """Given a searchable text, return where the identifier stands in it by itself, or None."""
-    if identifier.kind is Kind.NUMBER and identifier.values:
-        return None  # by value alone: 3 is not in 3.11
-    key = identifier.key
-    at = text.find(key)
-    while at >= 0:
-        if _begins(text, at, key) and _ends(text, at + len(key), identifier):
-            return at
-        at = text.find(key, at + 1)
-    return None
-
-
-def _begins(text: str, at: int, key: str) -> bool:
-    before = text[at - 1] if at else " "
-    if before == "v" and key[0].isdigit():
-        at, before = at - 1, text[at - 2] if at > 1 else " "
-    if not _is_word(key[0]):
-        return not _is_word(before)
-    return not (_is_word(before) or (before in "@-_." and at > 1 and _is_word(text[at - 2])))
-
-
-def _ends(text: str, end: int, identifier: Identifier) -> bool:
-    after = text[end] if end < len(text) else " "
-    following = text[end + 1] if end + 1 < len(text) else " "
-    command = identifier.kind is Kind.COMMAND
-    if not _is_word(identifier.key[-1]):
-        return not (command and (_is_word(after) or after in _JOINING))
-    if after == "/":
-        return not command
-    return not (_is_word(after) or (after in _JOINING and _is_word(following)))
-
-
 def _weight(stem: str) -> int:
     return 1 if is_unspaced(stem[0]) else 2
-
-
-def _is_word(character: str) -> bool:
-    return character == "_" or (character.isalnum() and not is_unspaced(character))
 
 
 def _note(
@@ -188,22 +129,6 @@ def _note(
             stems[stem] = of
         if run is not None and run not in echo and runs.get(run, Trust.UNTRUSTED) <= trust:
             runs[run] = trust
-
-
-def _said(parts: Sequence[tuple[int, str, date | None]]) -> Said:
-    texts, starts, orders = [], [], []
-    values: set[str] = set()
-    days: set[Day] = set()
-    at = 0
-    for order, text, on in parts:
-        part = searchable(text)
-        texts.append(part)
-        starts.append(at)
-        orders.append(order)
-        at += len(part) + 1
-        values |= numbers(text)
-        days |= days_said(text, on)
-    return Said("\0".join(texts), tuple(starts), tuple(orders), frozenset(values), frozenset(days))
 
 
 def _passages(shown: Shown) -> Iterator[tuple[str, Trust]]:

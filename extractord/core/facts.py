@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from extractord.core.attribution import find
 from extractord.core.dates import Day, days_said, is_said
 from extractord.core.identifiers import Identifier, identifiers, searchable
 from extractord.core.memory import Memory, parse
 from extractord.core.numerals import numbers
+from extractord.core.occurrence import find
 from extractord.core.reading_words import read_words
 from extractord.core.sentences import orders, sentences
+from extractord.core.turning import turns
 
 _KEY = re.compile(
     r"^[ \t]*(?:name|description|type|metadata|tags|aliases|date|created|updated):[ \t]*", re.MULTILINE
@@ -35,6 +36,8 @@ class Fact:
     spoken: frozenset[str]
     """Those of front matter and body."""
     runs: tuple[str, ...]
+    turned: frozenset[str]
+    """What it turns (`turning`)."""
     sentences: tuple[tuple[str, ...], ...]
     """The stems of each, in order."""
     order: str
@@ -60,7 +63,7 @@ class Fact:
         return f" {' '.join(stems)} " in self.order
 
 
-NOTHING = Fact(frozenset(), frozenset(), (), (), "", (), (), "", frozenset(), frozenset())
+NOTHING = Fact(frozenset(), frozenset(), (), frozenset(), (), "", (), (), "", frozenset(), frozenset())
 
 
 def take_apart(text: str, path: str) -> Fact:
@@ -78,6 +81,7 @@ def take_apart(text: str, path: str) -> Fact:
         content=frozenset().union(*(reading.content for reading in readings)),
         spoken=readings[0].content | readings[1].content,
         runs=tuple(run for reading in readings for run in reading.runs if run is not None),
+        turned=frozenset().union(*map(turns, readings)),
         sentences=sentences(spoken),
         order=orders(spoken),
         labels=tuple(read_words(label).content for label in labels),

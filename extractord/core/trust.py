@@ -6,12 +6,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from extractord.core.attribution import WindowWords, find, index_words
+from extractord.core.attribution import WindowWords, index_words
 from extractord.core.dates import Day, is_said
 from extractord.core.facts import NOTHING, Fact, take_apart
 from extractord.core.identifiers import Identifier, Kind, apart, searchable, together
 from extractord.core.majorities import Opinion, Whose, best, of_addition, of_fact, of_nobody, of_sentence
 from extractord.core.numerals import numbers
+from extractord.core.occurrence import find
 from extractord.core.quotes import Citation, cite
 from extractord.core.reading_words import read_words
 from extractord.core.records import Change, Shown
@@ -45,7 +46,7 @@ def assess(
 
     It is the lowest of the lowest origin cited and of the attribution of the fact's words, as a
     whole and sentence by sentence; of an edit also of what it adds (DESIGN §5). What it cannot
-    see: a negation put in or left out, honest words put together to a lie, a sentence of which
+    see: a negation that nobody said, or one left out, honest words put together to a lie, a sentence of which
     half is the person's and half a page's, synonyms and other languages (such words occur nowhere
     and are no one's; half of them may be), and a plausible lie in the person's own words.
     """
@@ -100,6 +101,7 @@ def _attributed(
     if not _speaks_of(citation, new, added or new.content):
         yield Trust.INFERRED, "The quotes share no word with the fact: quote where the person says it."
     yield from _by_runs(new, window, old)
+    yield from _by_turns(new, window, old)
     yield from _by_sentences(new, window, whose, old, old_trust)
     for name in new.names:
         if name.kind is Kind.COMPOUND:
@@ -115,6 +117,18 @@ def _by_runs(new: Fact, window: WindowWords, old: Fact) -> Iterator[Opinion]:
             yield (
                 Trust.UNTRUSTED,
                 f"“{run}” stands in tool output, a page or a paste, and nobody said it: leave it out.",
+            )
+            return
+
+
+def _by_turns(new: Fact, window: WindowWords, old: Fact) -> Iterator[Opinion]:
+    """A denial, an always or an only that untrusted text alone puts to a word, whoever has the word."""
+    for turn in sorted(new.turned - old.turned):
+        if window.turned.get(turn) is Trust.UNTRUSTED:
+            word = turn.rpartition(" ")[2]
+            yield (
+                Trust.UNTRUSTED,
+                f"Only a tool, a page or a paste says never, always or only of “{word}…”: leave it out.",
             )
             return
 

@@ -9,8 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from extractord.core.attribution import find, foreign_spans, index_words
+from extractord.core.attribution import foreign_spans, index_words
 from extractord.core.identifiers import identifiers, searchable
+from extractord.core.occurrence import find
 from extractord.core.records import Change, Entry, Evidence, Origin, Role, Shown
 from extractord.core.trust import Finding, assess
 from extractord.policy.requests import RootKind, Trust
