@@ -14,6 +14,7 @@ IDS = (
     "traceloop.association.properties.session_id",
     "traceloop.association.properties.conversation_id",
     "langfuse.session.id",
+    "ai.telemetry.metadata.sessionId",
 )
 """Where exporters name the conversation, the convention's first."""
 _INSTRUCTIONS = frozenset({"system", "developer"})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from extractord.core.transcripts import otel_aisdk
 from extractord.core.transcripts.commontools import parsed
 from extractord.core.transcripts.otel_values import mapping, objects, plain, text
 
@@ -35,7 +36,7 @@ def messages_in(record: dict[str, Any], found: dict[str, Any]) -> list[dict[str,
     for each in objects(record.get("events")):
         if event := _EVENT.fullmatch(text(each.get("name")) or ""):
             messages += _of_event(event, mapping(plain(each.get("attributes"))), None)
-    return messages or _numbered(found) or _whole(found)
+    return messages or _numbered(found) or _whole(found) or otel_aisdk.messages_in(found)
 
 
 def _of_event(event: re.Match[str], found: dict[str, Any], body: object) -> list[dict[str, Any]]:

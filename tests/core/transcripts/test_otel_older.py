@@ -204,3 +204,33 @@ def test_a_message_in_pieces_is_read_whole() -> None:
         ),
     )
     assert [words.split() for words in prompts(seen)] == [["note", "it", "in", "two", "pieces"]]
+
+
+def test_a_span_of_the_ai_sdk_is_read() -> None:
+    call = {"toolCallId": "c1", "toolName": "write_file", "input": {"path": "/home/dev/memory/a.md"}}
+    asked = [
+        {"role": "system", "content": "You are"},
+        {"role": "user", "content": [{"type": "text", "text": "note it"}, {"type": "image"}]},
+    ]
+    first = span(
+        {"ai.prompt.messages": json.dumps(asked), "ai.response.toolCalls": json.dumps([call])},
+    )
+    output = {"type": "text", "value": "Wrote it."}
+    gave = [
+        {"role": "assistant", "content": [{"type": "tool-call", **call}]},
+        {"role": "tool", "content": [{"type": "tool-result", "toolCallId": "c1", "output": output}]},
+    ]
+    second = span({"ai.prompt.messages": json.dumps([*asked, *gave]), "ai.response.text": "Done."})
+    seen = fed(reader(SOURCE), first, second)
+    assert [(each.role, each.text) for each in newest(seen).values()] == [
+        (Role.USER, "note it"),
+        (Role.ASSISTANT, ""),
+        (Role.TOOL, "Wrote it."),
+        (Role.ASSISTANT, "Done."),
+    ]
+    assert memory_writes(seen) == [("/home/dev/memory/a.md", True)]
+    refused = {"role": "tool", "content": [{"type": "tool-result", "toolCallId": "c1", "output": {}}]}
+    refused["content"][0]["output"] = {"type": "error-text", "value": "no such folder"}  # type: ignore[index]
+    last = span({"ai.prompt.messages": json.dumps([*asked, gave[0], refused])})
+    assert memory_writes(fed(reader(SOURCE), first, last)) == [("/home/dev/memory/a.md", False)]
+    assert fed(reader(SOURCE), span({"ai.response.text": "Done."})) == []
