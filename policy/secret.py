@@ -39,6 +39,8 @@ _DISGUISE = re.compile(f"[{character_class(IGNORABLE_RANGES + DIACRITIC_RANGES +
 _HIDDEN = re.compile(f"[{character_class(IGNORABLE_RANGES + DIACRITIC_RANGES)}]")
 _BREAK = re.compile(r"[ \t]{0,8}\\?\r?\n[ \t>]*")
 _ASCII_LOWER = str.maketrans(ascii_uppercase, ascii_lowercase)
+_ALL = SHAPES + ASSIGNED + TOLD
+_ONE_WORD = tuple(shape for shape in SHAPES if shape.is_one_word)
 _BLOCK_CHARS = 16 * 1024
 _LINE_CHARS = 64
 
@@ -73,7 +75,7 @@ def find_secrets(text: str) -> tuple[Hit, ...]:
     """
     unmasked = Folded(text) if text.isascii() else replace(text, _DISGUISE, _unmasked)
     seen = unmasked.text
-    found = _search(seen, SHAPES + ASSIGNED + TOLD)
+    found = _search(seen, _ALL)
     if "\n" in seen:
         found += _across_lines(seen)
     found += [("random-token", start, end) for start, end in find_drawn(seen)]
@@ -88,7 +90,7 @@ def _across_lines(text: str) -> list[tuple[str, int, int]]:
     joined = replace(text, _BREAK, lambda _break: "")
     spans = [
         (rule, joined.origin(start), joined.origin(end - 1) + 1, end - start)
-        for rule, start, end in _search(joined.text, tuple(shape for shape in SHAPES if shape.is_one_word))
+        for rule, start, end in _search(joined.text, _ONE_WORD)
     ]
     return [(rule, start, end) for rule, start, end, length in spans if end - start != length]
 
@@ -101,7 +103,12 @@ def _search(text: str, shapes: tuple[Shape, ...]) -> list[tuple[str, int, int]]:
     found = []
     for shape in shapes:
         read = lowered if shape.any_case else text
-        for match in _matches(shape, [word for word in shape.words if word in read], read):
+        for word in shape.words:
+            if word in read:
+                break
+        else:
+            continue  # nearly all, and in most texts: nothing is made for them
+        for match in _matches(shape, read):
             group = "value" if "value" in shape.pattern.groupindex else 0
             start, end = match.span(group)
             if shape.spares is None or not shape.spares(text[start:end]):
@@ -109,15 +116,15 @@ def _search(text: str, shapes: tuple[Shape, ...]) -> list[tuple[str, int, int]]:
     return found
 
 
-def _matches(shape: Shape, words: list[str], text: str) -> Iterator[re.Match[str]]:
-    """Given the words of a shape that stand in the text, yield its matches.
+def _matches(shape: Shape, text: str) -> Iterator[re.Match[str]]:
+    """Given a text in which a word of the shape stands, yield its matches.
 
     Where a match begins with its word, only the places of the word are tried.
     """
     if not shape.begins:
-        yield from shape.pattern.finditer(text) if words else ()
+        yield from shape.pattern.finditer(text)
         return
-    for word in words:
+    for word in shape.words:
         at = text.find(word)
         while at >= 0:
             match = shape.pattern.match(text, at)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import yaml
@@ -57,6 +58,7 @@ class Front:
     """The line `metadata:` where nothing else stands on it."""
 
 
+@lru_cache(2)  # of one text after the other more is asked than once, and the parsing is most of it
 def front_of(text: str) -> Front | Malformed | None:
     """Given a memory's text, take its front matter apart; None where it has none at all."""
     found = _FRONT.match(text)

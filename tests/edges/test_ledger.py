@@ -390,3 +390,14 @@ def test_a_transaction_that_fails_changes_nothing_and_the_next_one_works(ledger:
     ledger.audit.note("commit", "r2", {}, NOW)
     assert ledger.ranges.states(*SESSION) == {"k1": known("closed", reason="no_prose")}
     assert ledger.audit.verify() == 2
+
+
+def test_a_question_is_one_statement_and_a_fault_is_still_told_with_its_place(tmp_path: Path) -> None:
+    with Ledger.open(tmp_path) as ledger:
+        asked: list[str] = []
+        ledger._connection.set_trace_callback(asked.append)
+        assert ledger.runs.recent(3) == ()
+        assert len(asked) == 1
+        ledger._connection.execute("DROP TABLE runs")
+        with pytest.raises(LedgerError, match=f"{tmp_path}/ledger.db: no such table"):
+            ledger.runs.recent(3)

@@ -97,8 +97,11 @@ def border(room: type[T]) -> type[T]:
 def _translating(method: Callable[P, T]) -> Callable[P, T]:
     @wraps(method)
     def asked(*args: P.args, **kwargs: P.kwargs) -> T:
-        connection: sqlite3.Connection = args[0]._connection  # type: ignore[attr-defined]  # noqa: SLF001
-        with translated(place(connection)):
+        try:
             return method(*args, **kwargs)
+        except sqlite3.DatabaseError:
+            connection: sqlite3.Connection = args[0]._connection  # type: ignore[attr-defined]  # noqa: SLF001
+            with translated(place(connection)):
+                raise
 
     return asked
