@@ -18,6 +18,8 @@ from extractord.core.transcripts.decoding import is_whole
 _RECORD_BYTES = 128 * 1024
 """A longer record is read at once: of a tool's output an entry keeps 64 Ki characters."""
 _PLACED = frozenset(["attached", "ended"])
+_REFUSED = b'"userFeedback"'
+"""Of a result with the words of a person who refused the call: a prompt."""
 _EMPTY = frozenset((b"", b'""', b"null"))
 _ODD = (b'"\\', b'"\xef')
 """How a text begins that may hold nothing but a byte order mark."""
@@ -102,6 +104,7 @@ class ClaudeDeferring:
         if kind == "answered":
             stop = ends.answered(lines, after, end)
             is_known = stop is not None and self._answers(lines, stop, head) in self._asked
+            is_known = is_known and lines.find(_REFUSED, after, end) < 0
         else:
             stop = ends.said(lines, after, end)
             is_known = stop is not None and not (kind == "said" and lines.find(_MARK, after, stop) >= 0)
@@ -202,6 +205,8 @@ class ClaudeDeferring:
 
     def _result(self, row: _Envelope, record: bytes) -> Deferred | None:
         asked, blocks = self._asked, row.message.content
+        if _REFUSED in record:
+            return None
         for block in blocks:
             if block.type != "tool_result" or block.tool_use_id not in asked:
                 return None

@@ -184,6 +184,8 @@ class Record(Struct, gc=False):
     result: str | Result | list[Raw] | None = field(name="toolUseResult", default=None)
     plan: str | None = field(name="planContent", default=None)
     source: str | None = field(name="rowSource", default=None)
+    denial: str | None = field(name="toolDenialKind", default=None)
+    answer: str | None = field(name="userFeedback", default=None)
 
     def prompted_by(self, text: str) -> Origin:
         """Whether a program gave the prompt (or the model, if only as a suggestion), or a person typed it."""
@@ -196,6 +198,10 @@ class Record(Struct, gc=False):
             return Origin.HUMAN
         is_given = self.prompt_source == "sdk" and entry in _UNATTENDED
         return Origin.HEADLESS if is_given or entry.startswith(_PROGRAMS) else Origin.HUMAN
+
+    def refusal(self) -> str:
+        """What a person wrote who refused a call: the program's own note of it, not what a tool gave."""
+        return (self.answer or "").strip() if self.denial == "user-rejected" else ""
 
     def is_plan(self) -> bool:
         """True where a person approved the model's plan, which goes on from there as a prompt."""

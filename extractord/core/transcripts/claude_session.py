@@ -184,6 +184,10 @@ class ClaudeSession:
             if beside:
                 ends = beside.startswith(_INTERRUPTED)
                 seen += self._entry(row, Role.CONTEXT, Origin.SYNTHETIC, beside, nth=len(results), ends=ends)
+        refusal = "" if self._is_aside(row) else row.refusal()
+        if refusal:
+            nth = len(results) + 1
+            seen += self._entry(row, Role.USER, row.prompted_by(refusal), refusal, nth=nth)
         return seen
 
     def _assistant(self, row: Record) -> Sequence[Seen]:

@@ -248,6 +248,20 @@ def test_what_the_program_tells_that_the_agent_is_used_in_is_cut_off(name: str) 
     assert prompts(fed(reader(SOURCE), record("u1", None, "user", told))) == []
 
 
+def test_what_a_person_says_who_refuses_a_call_is_human() -> None:
+    def told(**more: object) -> list[str]:
+        refused = result("t1", "No. To go on, the user said:\nuse the other one", is_error=True)
+        asked = spoken("a1", "u1", use("t1", "Write", file_path="/a"))
+        first = record("u1", None, "user", "mend it")
+        return prompts(fed(reader(SOURCE), first, asked, record("r1", "a1", "user", [refused], **more)))
+
+    said = {"userFeedback": "use the other one"}
+    assert told(**said, toolDenialKind="user-rejected") == ["mend it", "use the other one"]
+    assert told(**said, toolDenialKind="user-rejected", isSidechain=True) == ["mend it"]
+    assert told(**said, toolDenialKind="permission-rule") == ["mend it"]
+    assert told() == ["mend it"]
+
+
 def test_a_scheduled_task_of_the_desktop_app_is_no_person_though_its_record_says_so() -> None:
     words = '<scheduled-task name="tidy" file="/h/tidy/SKILL.md">\nTidy the shelf.\n</scheduled-task>'
     host = {"entrypoint": "claude-desktop", "promptSource": "sdk", "origin": {"kind": "human"}}

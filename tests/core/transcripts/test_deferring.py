@@ -235,3 +235,15 @@ def test_a_prompt_that_only_an_event_tells_is_one_while_a_call_waits_for_its_out
     found = at_once(source, path, given)
     assert sum(map(len, found.values())) == sum(b'"user_message"' in line for line in given)
     assert later(source, path, given)[0] == found
+
+
+def test_the_words_of_a_person_who_refused_a_call_are_a_prompt() -> None:
+    source, path, written = AGENTS[0]
+    lines = [line[:-1] for line in written(3)]
+    at = [nth for nth, line in enumerate(lines) if b'"tool_result"' in line]
+    for nth in at[1:]:
+        lines[nth] = lines[nth][:-1] + b',"toolDenialKind":"user-rejected","userFeedback":"not so"}'
+    found = at_once(source, path, lines)
+    keys = [each.key for exchanges in found.values() for each in exchanges]
+    assert sum("#" in key for key in keys) == len(at[1:]) > 0
+    assert later(source, path, lines)[0] == found
