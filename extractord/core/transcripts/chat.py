@@ -53,7 +53,9 @@ class ChatMessage(Struct):
     tool_call_id: str | None = None
     name: str | None = None
     tool_name: str | None = None
+    function_call: Function | None = None
     timestamp: Any = None
+    created_at: Any = None
 
 
 def text_of(content: Content) -> str:
@@ -74,6 +76,8 @@ def calls_of(message: ChatMessage) -> list[Call]:
             return calls
         case str() as text if isinstance(found := parsed(text), list):
             return [_call(each) for each in found if isinstance(each, dict)]
+        case _ if message.function_call is not None:
+            return [Call(function=message.function_call)]
         case _:
             return []
 

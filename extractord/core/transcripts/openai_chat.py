@@ -8,9 +8,11 @@ from collections.abc import Iterator
 from hashlib import sha256
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from extractord.core.records import Seen
-from extractord.core.transcripts.chat import ROLES, ChatMessage, opening, told
+from extractord.core.transcripts.chains import Chains
+from extractord.core.transcripts.chat import ROLES, ChatMessage, calls_of, opening, text_of, told
 from extractord.core.transcripts.commontools import parsed
 from extractord.core.transcripts.decoding import decoder
 from extractord.core.transcripts.source import Container, Opened, Source
@@ -20,6 +22,7 @@ from extractord.core.transcripts.telling import decoded
 
 class _Metadata(Struct):
     session_id: str | None = None
+    conversation_id: str | None = None
     cwd: str | None = None
 
 
@@ -27,6 +30,8 @@ class _Conversation(Struct):
     messages: list[ChatMessage] | None = None
     id: str | None = None
     session_id: str | None = None
+    conversation_id: str | None = None
+    thread_id: str | None = None
     metadata: _Metadata | None = None
 
 
@@ -46,6 +51,8 @@ class ChatReader:
         self._name = f"{stem}-{sha256(opened.path.encode('utf-8', 'replace')).hexdigest()[:8]}"
         self._speech = Speech("openai-chat", self._name)
         self._conversations = 0
+        self._chains = Chains()
+        self._called: str | None = None
 
     def feed(self, record: bytes) -> Iterator[Seen]:
         """Given a line, yield what it brings."""
@@ -58,8 +65,9 @@ class ChatReader:
             return
         self._conversations += 1
         metadata = line.metadata or _Metadata()
-        named = metadata.session_id or line.session_id or line.id
-        self.session = named or f"{self._name}/{self._conversations}"
+        inner = metadata.session_id or metadata.conversation_id
+        named = inner or line.session_id or line.conversation_id or line.thread_id or line.id
+        self.session = named or self._gone_on_with(line.messages)
         self._speech.begin(self.session)
         self._speech.cwd = metadata.cwd
         for message in line.messages:
@@ -69,15 +77,30 @@ class ChatReader:
         """Nothing waits: a message is told as it stands."""
         return iter(())
 
+    def _gone_on_with(self, messages: list[ChatMessage]) -> str:
+        """The session of the line before whose every word a line repeats, else a new one."""
+        said = [{"role": each.role, "parts": [*_parts(each)]} for each in messages]
+        return self._chains.of(said, f"{self._name}/{self._conversations}", unanswered=True)
+
     def _message(self, message: ChatMessage) -> Iterator[Seen]:
         if message.role not in ROLES:
             self.unknown[(message.role or "no role")[:64]] += 1
             return
-        entry = opening(self._speech, message, time=message.timestamp)
+        if message.role == "function" and message.tool_call_id is None:
+            message = replace(message, tool_call_id=self._called)
+        entry = opening(self._speech, message, time=message.timestamp or message.created_at)
+        if message.function_call is not None:
+            self._called = f"{entry.id}/0"
         if message.role != "user":
             yield from told(self._speech, message, entry, ended=True)
         elif entry.text.strip():
             yield from self._speech.prompted(entry)
+
+
+def _parts(message: ChatMessage) -> Iterator[dict[str, str | None]]:
+    yield {"type": "text", "content": text_of(message.content)}
+    for call in calls_of(message):
+        yield {"type": "tool_call", "id": call.id}
 
 
 _HEAD = re.compile(

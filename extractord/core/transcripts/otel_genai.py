@@ -9,9 +9,9 @@ from typing import Any
 
 from extractord.core.records import Origin, Role, Seen
 from extractord.core.transcripts.blocks import shown_in
+from extractord.core.transcripts.chains import Chains, named_in
 from extractord.core.transcripts.commontools import has_failed
 from extractord.core.transcripts.decoding import decoder
-from extractord.core.transcripts.otel_chains import Chains, named_in
 from extractord.core.transcripts.otel_older import messages_in
 from extractord.core.transcripts.otel_values import mapping, milliseconds, objects, plain, text
 from extractord.core.transcripts.recorded import text_key

@@ -53,6 +53,35 @@ def test_a_conversation_a_line_is_a_session_each() -> None:
     assert (prompts(seen), len(set(sessions)), sessions[1]) == (["q", "q", "q"], 3, "s2")
 
 
+def test_a_line_that_repeats_another_goes_on_with_it() -> None:
+    to = reader(SOURCE, "/x/chat.jsonl")
+    first = [said("system", "You are"), said("user", "q")]
+    more = [*first, said("assistant", "a"), said("user", "and more")]
+    other = [said("user", "q"), said("assistant", "another")]
+    seen = newest(fed(to, {"messages": first}, {"messages": more}, {"messages": other})).values()
+    assert [(each.text, each.session[-2:]) for each in seen if each.origin is Origin.HUMAN] == [
+        ("q", "/1"),
+        ("and more", "/1"),
+    ]
+    apart = newest(fed(reader(SOURCE, "/x/chat.jsonl"), {"messages": more[1:]}, {"messages": other})).values()
+    assert [each.session[-2:] for each in apart if each.origin is Origin.HUMAN] == ["/1", "/1", "/2"]
+    named = fed(to, {"messages": first, "conversation_id": "c"}, {"messages": more, "thread_id": "t"})
+    assert {each.session for each in newest(named).values()} == {"c", "t"}
+
+
+def test_the_oldest_form_of_a_call_and_a_time_by_another_name_are_read() -> None:
+    seen = fed(
+        reader(SOURCE, "/x/chat.jsonl"),
+        said("user", "save it", created_at="2026-11-30T12:00:00Z"),
+        said("assistant", None, function_call=CALL["function"]),
+        said("function", "Error: no such folder", name="write_file"),
+        said("assistant", None, function_call=CALL["function"]),
+        said("function", "ok", name="write_file"),
+    )
+    assert newest(seen)[next(iter(newest(seen)))].time is not None
+    assert memory_writes(seen) == [("/home/dev/memory/a.md", False), ("/home/dev/memory/a.md", True)]
+
+
 def test_two_files_of_one_name_are_two_sessions_and_one_file_always_the_same() -> None:
     first, again, other = (
         reader(SOURCE, path) for path in ("/a/chat.jsonl", "/a/chat.jsonl", "/b/chat.jsonl")

@@ -31,8 +31,11 @@ class Chains:
     def __init__(self) -> None:
         self._sessions: dict[str, str] = {}
 
-    def of(self, messages: list[dict[str, Any]], else_: str) -> str:
-        """Given a call's history and its answer, return the session that it goes on with, else the given."""
+    def of(self, messages: list[dict[str, Any]], else_: str, *, unanswered: bool = False) -> str:
+        """Given a call's history and its answer, return the session that it goes on with, else the given.
+
+        What has no answer is gone on with only where `unanswered` says so.
+        """
         chain, session, answered = "", else_, False
         for message in messages:
             role = text(message.get("role")) or ""
@@ -41,7 +44,7 @@ class Chains:
             chain = text_key(f"{chain}\n{role}\n{_words(message)}", 0)
             answered = answered or role == "assistant"
             session = self._sessions.get(chain, session)
-        if answered:
+        if answered or (unanswered and chain):
             self._sessions.setdefault(chain, session)
         return session
 
