@@ -87,6 +87,7 @@ class ClineSessionReader:
         self._speech = Speech("cline", self._name)
         self._speech.cwd = manifest.cwd or manifest.workspace_root
         self._speech.branch = _branch(manifest.metadata)
+        self._runs: dict[str, int] = {}
         self._prompts = Origin.HEADLESS if manifest.interactive is False else Origin.HUMAN
         of_team = "__" in self._name or (self._name != folder and MANIFEST in opened.beside)
         self._speech.is_subagent = bool(of_team or manifest.parent_session_id or manifest.is_subagent is True)
@@ -127,9 +128,8 @@ class ClineSessionReader:
             case "assistant":
                 entry = speech.entry(Role.ASSISTANT, Origin.SYNTHETIC, text, ident, message.ts)
                 asked = (block for block in blocks_of(message.content) if block.type == "tool_use")
-                yield from speech.answered(
-                    entry, [self._call(block, f"{ident}/{nth}") for nth, block in enumerate(asked)]
-                )
+                calls = (self._calls(block, f"{ident}/{nth}") for nth, block in enumerate(asked))
+                yield from speech.answered(entry, [call for each in calls for call in each])
             case "user":
                 return
             case other:
@@ -147,15 +147,21 @@ class ClineSessionReader:
             entry = self._speech.entry(Role.USER, self._prompts, typed, ident, time)
             yield from self._speech.prompted(entry)
 
+    def _calls(self, block: Block, ident: str) -> Iterator[ToolCall]:
+        """A call; one may read many files, and run many commands, each of which ends for itself."""
+        name, call = block.name or "", block.id or ident
+        commands = [*_commands(block.input)] if name in _RUNS else []
+        if not commands:
+            yield self._call(block, call)
+            return
+        self._runs[call] = len(commands)
+        for nth, command in enumerate(commands):
+            inner = call if len(commands) == 1 else f"{call}/{nth}"
+            yield replace(self._speech.call(inner, "execute_command", {"command": command}), name=name)
+
     def _call(self, block: Block, ident: str) -> ToolCall:
-        """A call; one may read many files and run many commands."""
         name, given, cwd = block.name or "", block.input, self._speech.cwd
-        if name in _RUNS:
-            command = "\n".join(_commands(given))
-            return replace(
-                self._speech.call(block.id or ident, "execute_command", {"command": command}), name=name
-            )
-        call = self._speech.call(block.id or ident, "edit" if name == "editor" else name, given)
+        call = self._speech.call(ident, "edit" if name == "editor" else name, given)
         if name in _READS and not call.paths:
             call = replace(call, paths=tuple(absolute(path, cwd) for path in _paths(given)))
         return replace(call, name=name)
@@ -165,6 +171,12 @@ class ClineSessionReader:
         shown, ok = _outcome(block.content)
         if block.is_error is True:
             ok = False
+        runs = self._runs.get(call, 1)
+        if runs > 1:
+            each = _successes(block.content)
+            for nth in range(runs):
+                one = each[nth] if len(each) == runs else ok
+                yield from self._speech.result(f"{call}/{nth}", "", ok=one)
         yield from self._speech.result(call, shown, ok=ok, time=time, name=block.name or "")
 
 
@@ -173,16 +185,25 @@ def _is_summary(message: _Message, text: str) -> bool:
     return kind == "compaction_summary" or _SUMMARY.match(text) is not None
 
 
-def _outcome(content: object) -> tuple[str, bool]:
-    """What a call gave, and whether all that it was asked for was done."""
+def _results(content: object) -> list[dict[str, Any]]:
+    """What each thing that was asked for gave, where it is told apart."""
     found = parsed(content) if isinstance(content, str) and content.lstrip()[:1] in ("[", "{") else content
     parts = found if isinstance(found, list) else [found]
-    results = [part for part in parts if isinstance(part, dict) and ("result" in part or "success" in part)]
+    return [part for part in parts if isinstance(part, dict) and ("result" in part or "success" in part)]
+
+
+def _successes(content: object) -> list[bool]:
+    return [part.get("success") is not False and not part.get("error") for part in _results(content)]
+
+
+def _outcome(content: object) -> tuple[str, bool]:
+    """What a call gave, and whether all that it was asked for was done."""
+    results = _results(content)
     if not results:
         shown = shown_in(content)
         return shown, not has_failed(shown)
     shown = "\n".join(filter(None, (shown_in(part.get("result")) or shown_in(part) for part in results)))
-    return shown, all(part.get("success") is not False and not part.get("error") for part in results)
+    return shown, all(_successes(content))
 
 
 def _commands(given: object, depth: int = _DEPTH) -> Iterator[str]:

@@ -67,11 +67,24 @@ def test_a_session_is_read_with_what_came_of_its_calls() -> None:
     (answer,) = [each for each in entries if each.role is Role.ASSISTANT]
     assert answer.calls == (
         ToolCall(id="c1", name="editor", paths=("/home/dev/memory/a.md",), writes=True, ok=True),
-        ToolCall(id="c2", name="run_commands", paths=("/home/dev/shop/b c.md",), writes=True, ok=False),
+        ToolCall(id="c2/0", name="run_commands", ok=True),
+        ToolCall(id="c2/1", name="run_commands", paths=("/home/dev/shop/b c.md",), writes=True, ok=False),
         ToolCall(id="c3", name="read_files", paths=("/w/x.md", "/w/y.md"), ok=True),
     )
     assert {(each.session, each.cwd, each.branch) for each in entries} == {(S, "/home/dev/shop", "main")}
     assert [each.text for each in entries if each.role is Role.TOOL] == ["Edited", "x\nno", "words of a file"]
+
+
+def test_of_several_commands_each_ends_for_itself() -> None:
+    commands = {"commands": ["echo x > /w/a.md", "false"]}
+    asked = said("assistant", uses("c1", "run_commands", commands))
+    apart = gives(
+        "c1", {"query": "echo", "result": "", "success": True}, {"query": "false", "success": False}
+    )
+    (answer, *_) = read(asked, said("user", apart))
+    assert [call.ok for call in answer.calls] == [True, False]
+    (answer, *_) = read(asked, said("user", gives("c1", {"type": "text", "text": "no"}, is_error=True)))
+    assert [call.ok for call in answer.calls] == [False, False]
 
 
 @pytest.mark.parametrize(
