@@ -246,6 +246,8 @@ def test_what_the_program_tells_that_the_agent_is_used_in_is_cut_off(name: str) 
     words = record("u1", None, "user", f"{told}\n\n<system_instruction>a</system_instruction>\nmend it")
     assert prompts(fed(reader(SOURCE), words)) == ["mend it"]
     assert prompts(fed(reader(SOURCE), record("u1", None, "user", told))) == []
+    quoted = f"<{name}>\n</{name}>\nwe use a trap\n</{name}>"
+    assert prompts(fed(reader(SOURCE), record("u1", None, "user", quoted))) == []
 
 
 def test_what_a_person_says_who_refuses_a_call_is_human() -> None:
