@@ -89,7 +89,8 @@ def name(statement: Statement) -> str:
     words = first if len(first) > len(words) // 4 else words
     parts = [re.sub(r"['\u2019]", "", part) for part in _WORD.findall(words)]
     if _UNSPACED.search(words):
-        found = re.sub(r"\d", "", "-".join(parts))[:UNSPACED_CHARACTERS].strip("-")
+        own = (part for part in parts if _UNSPACED.search(part))
+        found = re.sub(r"\d", "", "-".join(own))[:UNSPACED_CHARACTERS].strip("-")
     else:
         kept = [part for part in parts if not numbers(part)][:NAME_WORDS]
         while len(kept) > 2 and len(kept[-1]) <= 3:  # noqa: PLR2004 - a small word says nothing last
