@@ -105,3 +105,17 @@ def file_of(name: str) -> str:
     for scope in SCOPES:
         name = name.removeprefix(f"{scope}/")
     return name if not name or name.endswith(".md") else f"{name}.md"
+
+
+def whose(role: str, origin: str) -> tuple[Role, Origin] | None:
+    """Given role and origin, one of which may stand for the other, return both; None without either."""
+    if not role and not origin:
+        return None
+    if origin == TOOL_OUTPUT or (role == Role.TOOL and origin in ("", Origin.SYNTHETIC)):
+        return Role.TOOL, Origin.SYNTHETIC
+    if not role:
+        prompts = (Origin.HUMAN, Origin.HEADLESS, Origin.COPIED)
+        role = Role.USER if origin in prompts else Role.ASSISTANT
+    if not origin:
+        origin = Origin.HUMAN if role == Role.USER else Origin.SYNTHETIC
+    return Role(role), Origin(origin)
