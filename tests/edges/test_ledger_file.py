@@ -123,7 +123,9 @@ def test_a_step_that_fails_leaves_the_older_ledger_usable(tmp_path: Path) -> Non
 
 def test_an_older_ledger_is_not_changed_by_who_only_reads(tmp_path: Path) -> None:
     before = write_one(tmp_path)
-    with pytest.raises(LedgerError, match="earlier extractord: start the daemon once"):
+    with pytest.raises(
+        LedgerError, match="earlier extractord: start the daemon or `extractord extract` once"
+    ):
         open_to_read(tmp_path / "ledger.db", (*STEPS, ("CREATE TABLE of_tomorrow(x)",)))
     assert (tmp_path / "ledger.db").read_bytes() == before
 

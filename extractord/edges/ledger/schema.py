@@ -139,7 +139,8 @@ def _read(path: Path, query: str, steps: Sequence[Step]) -> sqlite3.Connection:
     if version < len(steps):
         connection.close()
         raise LedgerError(
-            f"{path} was written by an earlier extractord: start the daemon once, which brings it up to date"
+            f"{path} was written by an earlier extractord: start the daemon or `extractord extract` once, "
+            "either brings it up to date"
         )
     return connection
 
