@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from typing import Any
 
 from msgspec import Struct
@@ -38,25 +38,33 @@ _MEANWHILE = re.compile(r"\n<(feedback|user_message)>\n((?:(?!<\1>).)*)\n</\1>\s
 _RUNS_ON = "Command is still running in "
 _STATED = re.compile(r'\s*(\{"status":"(?:denied|approved|guidance)"(?:,"feedback":"(?:[^"\\]|\\.)*")?\})')
 """How Roo Code says since 3.37 what a person answered."""
-_OUTSIDE = frozenset(
+_ASKING = frozenset(
     {
-        "read_file",
-        "list_files",
-        "search_files",
-        "list_code_definition_names",
-        "codebase_search",
-        "browser_action",
-        "use_mcp_tool",
-        "access_mcp_resource",
-        "web_fetch",
-        "web_search",
-        "fetch_instructions",
-        "load_mcp_documentation",
-        "read_command_output",
+        "attempt_completion",
+        "ask_followup_question",
+        "plan_mode_respond",
+        "act_mode_respond",
+        "write_to_file",
+        "replace_in_file",
+        "apply_diff",
+        "apply_patch",
+        "insert_content",
+        "search_and_replace",
+        "search_replace",
+        "edit",
+        "edit_file",
+        "execute_command",
+        "switch_mode",
+        "update_todo_list",
+        "new_task",
+        "new_rule",
+        "condense",
+        "summarize_task",
+        "report_bug",
     }
 )
-"""Tools that give what files, pages and servers say; in the others' results a person may answer."""
-_RESULT = re.compile(r"\[(\w+)(?: for [^\n]*)?\] Result:\s*")
+"""Tools in whose result a person may answer; any other gives what files, pages and servers say."""
+_RESULT = re.compile(r"\[([\w-]+)(?: for [^\n]*)?\] Result:\s*")
 _XML = re.compile(
     r"<(write_to_file|replace_in_file|apply_diff|insert_content|search_and_replace|execute_command|read_file"
     r"|list_files|search_files)>"
@@ -64,7 +72,7 @@ _XML = re.compile(
 _ARGUMENTS = ("path", "command", "cwd")
 _WORKSPACE = re.compile(r"# Current (?:Working|Workspace) Directory \(([^()\n]+)\)")
 _SAID = re.compile(
-    rb'\{"ts":\s*(\d+),\s*"type":\s*"say",\s*"say":\s*"(?:task|text|user_feedback)",\s*"text":\s*("(?:[^"\\]|\\.)*")'
+    rb'\{"ts":\s*(\d+),\s*"type":\s*"say",\s*"say":\s*"(task|text|user_feedback)",\s*"text":\s*("(?:[^"\\]|\\.)*")'
 )
 _FAILED = re.compile(
     r"\s*(?:The user denied|The tool execution failed|Tool \[|\[ERROR\]|Error|Skipping (?:MCP )?tool "
@@ -165,12 +173,16 @@ def _up_to(text: str, start: int, tag: str) -> str | None:
     return text[start:end] if end >= 0 else None
 
 
-def replied_in(tool: str, text: str, *, beside: bool = False) -> str | None:
-    """Given a tool's result, or what stands `beside` it, return what a person answered in it, or None."""
+def replied_in(tool: str, text: str, *, beside: bool = False, given: Container[str] = ()) -> str | None:
+    """Given a tool's result, or what stands `beside` it, return what a person answered in it, or None.
+
+    What a file or a server gave may look like an answer too: of it, only what was shown as `given` is one.
+    """
     stated, rest = _stated(text)
     if stated is not None:
-        return stated.strip()
-    if tool in _OUTSIDE or tool.startswith("mcp"):
+        said = stated.strip()
+        return said if tool in _ASKING or said in given else None
+    if tool not in _ASKING:
         match = _COMMENTED.match(rest) if beside else None
         return match[1].strip() if match else None
     runs_on = rest.lstrip().startswith(_RUNS_ON)
@@ -223,9 +235,12 @@ def workspace_in(text: str) -> str | None:
     return match[1] if match else None
 
 
-def times_in(raw: bytes) -> Iterator[tuple[str, int]]:
-    """Given the file of what was shown, however it ends, return what was said in it, with times in ms."""
+def times_in(raw: bytes) -> Iterator[tuple[str, int, bool]]:
+    """Given the file of what was shown, however it ends, return what was said in it, with times in ms.
+
+    And whether it is what a person answered.
+    """
     for match in _SAID.finditer(raw):
-        found = _TEXT(match[2])
+        found = _TEXT(match[3])
         if found is not None:
-            yield found.strip(), int(match[1][:15])
+            yield found.strip(), int(match[1][:15]), match[2] == b"user_feedback"

@@ -61,8 +61,11 @@ class ClineReader:
         self._speech.cwd = item.workspace
         self._speech.is_subagent = bool(item.parentTaskId)
         self._times: dict[str, int] = {}
-        for text, time in times_in(opened.beside.get(SHOWN, b"")):
+        self._given: set[str] = set()
+        for text, time, is_given in times_in(opened.beside.get(SHOWN, b"")):
             self._times.setdefault(text, time)
+            if is_given:
+                self._given.add(text)
 
     def feed(self, record: bytes) -> Iterator[Seen]:
         """Given the whole document, yield what it brings."""
@@ -118,8 +121,6 @@ class ClineReader:
 
     def _user(self, message: ApiMessage, asked: list[ToolCall]) -> Iterator[Seen]:
         names = {call.id: call.name for call in asked}
-        waiting = list(asked)
-        result: tuple[str, str] | None = None
         blocks = message.content if isinstance(message.content, list) else []
         texts = [message.content] if isinstance(message.content, str) else []
         for block in blocks:
@@ -129,22 +130,31 @@ class ClineReader:
                 yield from self._result(ident, tool, shown, message.ts, failed=block.is_error is True)
             elif block.type == "text" and block.text:
                 texts.append(block.text)
+        yield from self._texts(texts, asked, message.ts)
+
+    def _texts(self, texts: list[str], asked: list[ToolCall], time: object) -> Iterator[Seen]:
+        """What stands in texts: what follows a result's head is its content, whatever it looks like."""
+        waiting = list(asked)
+        result: tuple[str, str] | None = None
         beside = False
-        for text in map(without_instructions, texts):
-            if (found := result_of(text)) is not None:
+        for each in texts:
+            text = without_instructions(each)
+            if result is not None and not beside:
+                yield from self._result(*result, each, time)
+                beside = True
+            elif (found := result_of(text)) is not None:
                 call = next((each for each in waiting if each.name == found[0]), None)
                 waiting = [each for each in waiting if each is not call]
                 result = call.id if call else "", found[0]
                 beside = bool(found[1].strip())
                 if beside:
-                    yield from self._result(*result, found[1], message.ts)
+                    yield from self._result(*result, found[1], time)
             elif text.lstrip().startswith(("<environment_details>", "# task_progress")):
                 continue
             elif result is not None:
-                yield from self._result(*result, text, message.ts, beside=beside)
-                beside = True
+                yield from self._result(*result, text, time, beside=True)
             elif (said := typed_in(text)) is not None:
-                yield from self._prompt(said, message.ts)
+                yield from self._prompt(said, time)
 
     def _result(
         self,
@@ -159,7 +169,7 @@ class ClineReader:
         if ident:
             ok = not failed and not has_failed(shown)
             yield from self._speech.result(ident, shown, ok=ok, time=time, name=tool)
-        if (said := replied_in(tool, shown, beside=beside)) is not None:
+        if (said := replied_in(tool, shown, beside=beside, given=self._given)) is not None:
             yield from self._prompt(said, time)
 
     def _prompt(self, said: str, time: object) -> Iterator[Seen]:
