@@ -17,6 +17,12 @@ _SKILL = re.compile(r"\s*\[IMPORTANT: The user has invoked the ")
 _BUNDLE = re.compile(r"\[IMPORTANT: [^\n]* (?:skill|stacked skill) bundle,")
 _ASKED = "\n\nThe user has provided the following instruction alongside the skill invocation: "
 _ASKED_OF_BUNDLE = "\nUser instruction: "
+_OF_ONE = " loaded below.]"
+"""How the head of a single skill ends, whatever the skill is called."""
+_BEHIND = re.compile(
+    r"^\[(?:Skill (?:directory|config|setup)|This skill has supporting files)\b", re.MULTILINE
+)
+"""What follows a skill's own text, and nothing that a person asks of it."""
 _NOTE = re.compile(
     r"\s*\[(?:System note|Note: model was just switched|The user sent|User sent|Replying to|Voice channel now"
     r"|Triggering message id|Runtime note)\b",
@@ -50,8 +56,10 @@ def typed_in(text: str) -> str | None:
 
 def _instruction(text: str) -> str | None:
     """What was asked of a skill, after its whole text; of several, before their texts."""
-    if _BUNDLE.search(text.partition("\n")[0]):
-        head = text.partition("\n\n[Loaded as part of the ")[0]
+    head = text.partition("\n\n[Loaded as part of the ")[0]
+    if _BUNDLE.search(text.partition("\n")[0]) and _OF_ONE not in head:
         return head.partition(_ASKED_OF_BUNDLE)[2].strip() or None
-    asked = text.rpartition(_ASKED)[2] if _ASKED in text else ""
+    _, found, asked = text.rpartition(_ASKED)
+    if not found or _BEHIND.search(asked):
+        return None
     return asked.partition("\n\n[Runtime note:")[0].strip() or None
