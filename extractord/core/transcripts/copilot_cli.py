@@ -106,7 +106,7 @@ class CopilotReader:
 
     def _instructed(self, event: Event) -> Iterator[Seen]:
         """The model's instructions say who drives it; they may come after the first prompt."""
-        if event.agentId is not None or not event.data.content:
+        if _is_subagents(event) or not event.data.content:
             return
         origin = Origin.HEADLESS if _BY_PROGRAM in event.data.content else Origin.HUMAN
         if origin is not self._prompts and self._asked is not None:

@@ -28,6 +28,7 @@ _AFTER = re.compile(
     r"|^\[message_id: [^\]\n]*\]\s*\Z",
     re.DOTALL | re.MULTILINE,
 )
+_SINCE = "[Chat messages since your "
 _CURRENT = "[Current message - respond to this]\n"
 _QUEUED = re.compile(r"\s*\[Queued messages while agent was busy\]")
 _EACH = re.compile(r"^---\nQueued #\d+[^\n]*\n", re.MULTILINE)
@@ -46,9 +47,18 @@ def typed_in(text: str) -> str | None:
     if _QUEUED.match(text):
         _, *queued = _EACH.split(text)
         return "\n\n".join(filter(None, map(typed_in, queued))) or None
-    text = _CONTEXT.sub("", text)
-    text = text.rpartition(_CURRENT)[2]
-    while match := _BEFORE.match(text):
-        text = text[match.end() :]
+    text = _begun(_CONTEXT.sub("", text))
+    if text.startswith(_SINCE):
+        _, *current = text.split(_CURRENT)
+        if len(current) != 1:  # one of them is somebody else's
+            return None
+        text = _begun(current[0])
     text = _AFTER.sub("", text).strip()
     return None if not text or _ITS_OWN.match(text) else text
+
+
+def _begun(text: str) -> str:
+    """Given a text, return it without what is put before a message."""
+    while match := _BEFORE.match(text):
+        text = text[match.end() :]
+    return text.lstrip()

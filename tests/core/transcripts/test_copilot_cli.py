@@ -173,8 +173,9 @@ def test_the_models_instructions_say_that_a_program_prompts() -> None:
     interactive = event("e5", "system.message", content="You are a terminal assistant.")
     agents = event("e6", "system.message", "call_1", content="You are running in non-interactive mode")
     to = reader(SOURCE, PATH)
+    inner = event("e7", "system.message", content="You search.", parentToolCallId="c9")
     one, two, three = (event(f"e{nth}", "user.message", content="go on") for nth in (1, 3, 4))
-    assert fed(to, START, one, driven, two) == [
+    assert fed(to, START, one, driven, two, inner) == [
         entry("e1", Role.USER, Origin.HUMAN, "go on"),
         entry("e1", Role.USER, Origin.HEADLESS, "go on", revision=1),
         entry("e3", Role.USER, Origin.HEADLESS, "go on"),
