@@ -34,7 +34,7 @@ _FENCE = re.compile(r" {0,3}(?P<fence>`{3,}|~{3,})")
 _INDENTED = re.compile(r"(?: {4}| {0,3}\t)\s*\S")
 _QUOTED = re.compile(r" {0,3}>")
 _SLASH_COMMAND = re.compile(r"/[A-Za-z][\w:.-]*(?:\s|$)")
-_ONLY_LINKS = re.compile(r"\s*(?:[-*]\s+)?(?:<?[a-z][a-z0-9+.-]*://\S+\s*)+", re.IGNORECASE)
+_ONLY_LINKS = re.compile(r"\s*(?:[-*]\s+)?(?:<?[a-z][a-z0-9+.-]*+://\S++\s*)+", re.IGNORECASE)
 _OPENED = re.compile(r"<(?P<name>[A-Za-z]\w*[-_:][\w:-]*)(?:\s[^<>]*)?>")
 _CLOSED = re.compile(r"</(?P<name>[A-Za-z][\w:-]*)\s*>")
 _LOG_LINE = re.compile(
@@ -53,7 +53,7 @@ _LOG_LINE = re.compile(
     | \S+\.\w+:\d+(?::\d+)?:\s                          # a compiler
     | (?:[^\s@]{1,64}@[^\s@]{1,64}[:\ ]\S{0,200})?[$%#]\ \S                     # a shell
     | (?:PASS|FAIL|ok)\s+\S+[./]\S+\s*
-    | [|~^\s]*[~^]{2,}\s*$
+    | (?=[|~^\s]*+$).*[~^]{2}\s*$                       # what a compiler points with
     )""",
     re.VERBOSE,
 )

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -147,6 +149,25 @@ PIECES += [
     "~~~",
     "é",
 ]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        ",".join(f"https://shop.example/{number}" for number in range(10)) + " are broken",
+        "^" * 40_000 + " points here",
+    ],
+)
+def test_a_line_that_nearly_is_no_prose_is_read_in_no_time(line: str) -> None:
+    begun = time.process_time()
+    assert said(line) == line
+    assert time.process_time() - begun < 2
+
+
+def test_addresses_one_behind_the_other_are_still_no_prose() -> None:
+    assert (
+        said("see\n- <https://a.example/x>, http://b.example,http://c.example\n  |  ^^~\nthat") == "see\nthat"
+    )
 
 
 @given(st.lists(st.sampled_from(PIECES), max_size=12).map("".join), st.integers(1, 4))
