@@ -240,6 +240,8 @@ def prose(content: str | list[Block] | None) -> str:
 
 def feedback(content: str | list[Block] | None, plan: str | None) -> str:
     """Given a plan that goes on as a prompt, return what the person who approved it wrote below it."""
+    if not plan:
+        return ""
     approved = f"{_APPROVED}{plan}"
     text = plain(content)
     return text[len(approved) :].partition(_FEEDBACK)[2].strip() if text.startswith(approved) else ""

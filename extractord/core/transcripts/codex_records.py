@@ -129,8 +129,8 @@ class Action(Struct, gc=False):
     working_directory: str | None = None
 
 
-_OURS = (b'"subagent"', b'"sub_agent"', b'"internal"')
-"""Of a source that is an object; `custom` names a program in which a person uses Codex."""
+_HOST = b'"custom"'
+"""Of a source that is an object: a program in which a person uses Codex; any other is of its own kind."""
 
 
 class Payload(Struct, gc=False):
@@ -167,12 +167,12 @@ class Payload(Struct, gc=False):
     def is_subagent(self) -> bool:
         """True if the session's prompts come from an agent's model or from the program itself."""
         source = bytes(self.source)
-        is_ours = source[:1] == b"{" and source[1:].lstrip().lower().startswith(_OURS)
+        is_ours = source[:1] == b"{" and not source[1:].lstrip().startswith(_HOST)
         return is_ours or self.thread_source in ("subagent", "memory_consolidation")
 
     def is_headless(self) -> bool:
         """True if a program gives the session's prompts."""
-        is_timed = "automation" in (self.thread_source or "")
+        is_timed = self.thread_source not in (None, "", "user")
         is_given = (self.originator or "").startswith(("codex_exec", "codex_sdk"))
         return is_timed or is_given or bytes(self.source) in (b'"exec"', b'"mcp"')
 

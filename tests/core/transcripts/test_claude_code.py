@@ -315,6 +315,8 @@ def test_a_plan_that_was_approved_is_the_models_and_only_what_stands_below_it_a_
     assert prompts(fed(reader(SOURCE), gone_on)) == prompt
     automatic = record("u1", None, "user", words, origin={"kind": "auto-continuation"})
     assert prompts(fed(reader(SOURCE), automatic)) == []
+    unsaid = record("u1", None, "user", words, planContent="")
+    assert prompts(fed(reader(SOURCE), unsaid)) == []
     assert prompts(fed(reader(SOURCE), record("u1", None, "user", words))) == [words]
 
 

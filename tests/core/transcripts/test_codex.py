@@ -235,6 +235,9 @@ def test_what_an_automation_of_the_desktop_app_asks_is_no_persons() -> None:
         ({"thread_source": "subagent"}, Origin.SUBAGENT),
         ({"source": {"internal": "memory_consolidation"}}, Origin.SUBAGENT),
         ({"source": {"custom": "an-editor"}}, Origin.HUMAN),
+        ({"source": {"novel": "kind"}}, Origin.SUBAGENT),
+        ({"source": {"custom": "job"}, "thread_source": "transient_job"}, Origin.HEADLESS),
+        ({"thread_source": "user"}, Origin.HUMAN),
     ],
 )
 def test_a_prompt_has_the_origin_of_its_session(more: dict[str, Any], origin: Origin) -> None:
