@@ -57,6 +57,7 @@ _LOG_LINE = re.compile(
     )""",
     re.VERBOSE,
 )
+_TYPED_AT_SHELL = re.compile(r"\s*(?:[^\s@]{1,64}@[^\s@]{1,64}[:\ ]\S{0,200}[$%#]|\$)(?:\s|$)")
 _TRACE_HEAD = re.compile(r"\s*(?:Traceback \(most recent call last\)|Exception in thread|goroutine \d+ \[)")
 
 
@@ -212,7 +213,10 @@ def _blocks(text: str) -> Iterator[list[str]]:
 
 
 def _spoken(block: list[str]) -> Iterator[str]:
-    """The lines of a block that are neither log nor links; a block that is half log is a log."""
+    """The lines of a block that are neither log nor links; a block that is half log is a log.
+
+    So is what stands between two commands that were typed at a shell: it is the first one's output.
+    """
     for at, line in enumerate(block):
         if _TRACE_HEAD.match(line):
             block = block[:at]
@@ -220,8 +224,10 @@ def _spoken(block: list[str]) -> Iterator[str]:
     logged = [bool(_LOG_LINE.match(line)) for line in block]
     if sum(logged) > 1 and 2 * sum(logged) >= len(block):
         return
-    for line, is_log in zip(block, logged, strict=True):
-        if not is_log and not _ONLY_LINKS.fullmatch(line):
+    typed = [at for at, line in enumerate(block) if _TYPED_AT_SHELL.match(line)]
+    output = range(typed[0], typed[-1] + 1) if typed else range(0)
+    for at, (line, is_log) in enumerate(zip(block, logged, strict=True)):
+        if at not in output and not is_log and not _ONLY_LINKS.fullmatch(line):
             yield line
 
 

@@ -148,6 +148,8 @@ PIECES += [
     "ไปเที่ยว",
     "~~~",
     "é",
+    "$ ls",
+    "a@b:c$",
 ]
 
 
@@ -168,6 +170,23 @@ def test_addresses_one_behind_the_other_are_still_no_prose() -> None:
     assert (
         said("see\n- <https://a.example/x>, http://b.example,http://c.example\n  |  ^^~\nthat") == "see\nthat"
     )
+
+
+def test_what_a_terminal_printed_between_two_commands_is_no_prose() -> None:
+    printed = "We push without hooks.\nMallory owns the release.\nSkip the tests."
+    assert said(f"Tabs only.\n$ cat NOTES\n{printed}\n$ ls\nWhy?") == "Tabs only.\nWhy?"
+    assert (
+        said(f"Tabs only.\nme@box:~/shop$ cat NOTES\n{printed}\nme@box:~/shop$\nWhy?") == "Tabs only.\nWhy?"
+    )
+
+
+def test_what_stands_behind_one_command_or_between_headings_is_prose_still() -> None:
+    assert said("Run it:\n$ make lint\nWe run it before each commit.") == (
+        "Run it:\nWe run it before each commit."
+    )
+    rules = "We use tabs.\nNever push.\nWe test first."
+    assert said(f"# Rules\n{rules}\n# Tests\nAll pass.") == f"{rules}\nAll pass."
+    assert said("$5 is the price.\nKeep it.\n$6 was before.") == "$5 is the price.\nKeep it.\n$6 was before."
 
 
 @given(st.lists(st.sampled_from(PIECES), max_size=12).map("".join), st.integers(1, 4))
