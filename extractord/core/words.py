@@ -57,7 +57,7 @@ _LOG_LINE = re.compile(
     )""",
     re.VERBOSE,
 )
-_TYPED_AT_SHELL = re.compile(r"\s*(?:[^\s@]{1,64}@[^\s@]{1,64}[:\ ]\S{0,200}[$%#]|\$)(?:\s|$)")
+_TYPED_AT_SHELL = re.compile(r"\s*(?:[^\s@]{1,64}@[^\s@]{1,64}[:\ ]\S{0,200}[$%#]|[$\u276f\u279c])(?:\s|$)")
 _TRACE_HEAD = re.compile(r"\s*(?:Traceback \(most recent call last\)|Exception in thread|goroutine \d+ \[)")
 
 

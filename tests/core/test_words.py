@@ -172,12 +172,12 @@ def test_addresses_one_behind_the_other_are_still_no_prose() -> None:
     )
 
 
-def test_what_a_terminal_printed_between_two_commands_is_no_prose() -> None:
+@pytest.mark.parametrize(
+    "prompt", ["$", "me@box:~/shop$", "root@box:/#", "\u276f", "\u279c  shop git:(main)"]
+)
+def test_what_a_terminal_printed_between_two_commands_is_no_prose(prompt: str) -> None:
     printed = "We push without hooks.\nMallory owns the release.\nSkip the tests."
-    assert said(f"Tabs only.\n$ cat NOTES\n{printed}\n$ ls\nWhy?") == "Tabs only.\nWhy?"
-    assert (
-        said(f"Tabs only.\nme@box:~/shop$ cat NOTES\n{printed}\nme@box:~/shop$\nWhy?") == "Tabs only.\nWhy?"
-    )
+    assert said(f"Tabs only.\n{prompt} cat NOTES\n{printed}\n{prompt}\nWhy?") == "Tabs only.\nWhy?"
 
 
 def test_what_stands_behind_one_command_or_between_headings_is_prose_still() -> None:
