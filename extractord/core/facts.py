@@ -76,7 +76,7 @@ def take_apart(text: str, path: str) -> Fact:
     head = head.replace('\\"', '"')  # as YAML writes a quotation mark; it parts words either way
     spoken = f"{head}\n{body}"
     labels = [label.translate(_PARTED) for label in (name, path.removesuffix(".md"))]
-    readings = [read_words(part) for part in (head, body, " ".join(labels))]
+    readings = [read_words(part) for part in (head, body, " ".join(dict.fromkeys(labels)))]
     return Fact(
         content=frozenset().union(*(reading.content for reading in readings)),
         spoken=readings[0].content | readings[1].content,

@@ -384,3 +384,11 @@ async def test_a_rule_with_its_reason_is_none_of_a_tasks_conditions() -> None:
 async def test_the_query_of_an_address_asks_nothing() -> None:
     said = "Our dashboard is https://grafana.acme.example/d/abc?orgId=1 for latency."
     assert [path for path, _ in await kept(said)] == ["/memory/project/dashboard-is-for-latency.md"]
+
+
+async def test_what_opens_a_rule_is_no_fact_of_its_own() -> None:
+    said = "From now on, never push to main, and never force-push."
+    assert await kept(said) == [
+        ("/memory/project/never-push-to-main.md", "From now on, never push to main."),
+        ("/memory/project/never-force-push.md", "Never force-push."),
+    ]

@@ -87,3 +87,17 @@ def test_a_quotation_mark_that_yaml_escapes_parts_words_as_any_other() -> None:
         evidence=evidence,
     )
     assert assess(swapped, (said, WINDOW[1])).trust is Trust.UNTRUSTED
+
+
+def test_a_name_that_its_file_repeats_says_it_once() -> None:
+    window = (
+        shown("e1", "Never force-push.", Role.USER, Origin.HUMAN),
+        shown("e2", "hint: you may push, never force push force", Role.TOOL, Origin.SYNTHETIC),
+    )
+    text = (
+        "---\nname: never-force-push\ndescription: Never force-push\nmetadata:\n  type: project\n---\n"
+        "Never force-push.\n"
+    )
+    quoted = (Evidence(entry="e1", quote="Never force-push."),)
+    change = Change(root=RootKind.PROJECT, path="never-force-push.md", text=text, evidence=quoted)
+    assert assess(change, window).trust is Trust.STATED

@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from extractord.agent.heuristics.reading import Said
 from extractord.agent.languages.language import Kind, Language
+from extractord.core.reading_words import read_words
 from extractord.core.words import count_words
 
 END_MARKS = " \t\n.!\u3002\uff01\uff0e"
@@ -192,7 +193,7 @@ def _taken_apart(statement: Statement) -> Statement:
             break
     ending = why or fact
     found = statement.language.how.search(ending)
-    if found and found.start() > 0:
+    if found and read_words(ending[: found.start()]).content:
         how, ending = found["how"].strip(), ending[: found.start()].strip()
     fact, why = (fact, ending) if why else (ending, "")
     return Statement(
