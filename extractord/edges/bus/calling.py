@@ -25,6 +25,7 @@ _LONGEST_WAIT_S = 60.0
 _KEEPALIVE_S = 30
 _COPY = "again and again: does a copy of this state run elsewhere?"
 _OFTEN = 3
+_AGAIN_S = 5.0
 _LOGGER = logging.getLogger("extractord.mqtt")
 _LOGGER.addHandler(logging.NullHandler())
 _LOGGER.propagate = False
@@ -105,8 +106,12 @@ async def first_to_end(*parts: Coroutine[object, object, None]) -> None:
         for task in done:
             task.result()
     finally:
-        for task in tasks:
-            task.cancel()
+        going = set(tasks)
+        while going:
+            for task in going:
+                task.cancel()
+            # a cancellation that comes in the instant of a result can be lost: it is said again
+            _, going = await asyncio.wait(going, timeout=_AGAIN_S)
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
