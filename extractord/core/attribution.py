@@ -12,12 +12,12 @@ from msgspec.structs import replace
 from extractord.core.folding import is_unspaced
 from extractord.core.identifiers import Identifier, Kind
 from extractord.core.occurrence import Said, gathered
+from extractord.core.prose import Span, pasted, prose
 from extractord.core.quotes import MARK, Heard, Passage, plain
 from extractord.core.reading_words import Reading, read_words
 from extractord.core.records import Entry, Origin, Role, Shown
 from extractord.core.sentences import orders
 from extractord.core.turning import turns
-from extractord.core.words import Span, pasted, prose
 from extractord.policy.requests import Trust
 
 _LINK = re.compile(r"<?[a-z][a-z0-9+.-]{1,20}://\S+", re.IGNORECASE)

@@ -13,13 +13,13 @@ from msgspec.structs import replace
 from extractord.core.manifest import Remembered, listing, newest
 from extractord.core.merging import whole
 from extractord.core.prompting import Prompt
+from extractord.core.prose import Span
 from extractord.core.quotes import gap
 from extractord.core.records import Brief, Entry, Message, Origin, Shown, Tool, Window
 from extractord.core.redact import find_all, marks_for
 from extractord.core.redact import replace as put
 from extractord.core.tiers import Excerpt, excerpts, fitted, spoken
 from extractord.core.tokens import estimate_tokens
-from extractord.core.words import Span
 from extractord.policy.secret import Hit
 
 _LABEL = re.compile(r"^[ \t]*\[e\d{1,9} ", re.MULTILINE)

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from extractord.core.direct import under
 from extractord.core.exchanges import PROMPTS
+from extractord.core.prose import speaks
 from extractord.core.records import Entry, Exchange
 from extractord.core.touches import Touches, touches
-from extractord.core.words import speaks
 
 PROSE_WORDS = 3
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from extractord.core.words import Span
+from extractord.core.prose import Span
 from extractord.policy.secret import Hit, find_secrets
 
 Replacement = tuple[int, int, str]

@@ -10,11 +10,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from extractord.core.attribution import foreign_spans
+from extractord.core.prose import Span, prose
 from extractord.core.quotes import gap
 from extractord.core.records import Entry, Origin, Role, Window
 from extractord.core.redact import replace as put
 from extractord.core.tokens import estimate_tokens
-from extractord.core.words import Span, prose
 
 AHEAD = 4
 """Before redaction so many times the budget is taken, and of each entry: what a cut may have split

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from extractord.core.prose import pasted, prose
 from extractord.core.quotes import MARK
 from extractord.core.records import Entry, Origin, Role
-from extractord.core.words import count_words, pasted, prose
+from extractord.core.words import count_words
 
 SENTENCE_CHARACTERS = 400
 """A longer sentence is not looked at: it says several things, or is no sentence."""
