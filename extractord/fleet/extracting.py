@@ -12,19 +12,11 @@ from msgspec.structs import replace
 
 from extractord.core.broker import Broker, Calling, Came
 from extractord.core.events import Event, RunFinished
-from extractord.core.fleet import (
-    PACKET_BYTES,
-    Receipt,
-    Refused,
-    id_of,
-    partition_topic,
-    receipts_topic,
-    sender_of,
-    unpack,
-)
+from extractord.core.fleet import Receipt, partition_topic, receipts_topic, sender_of
 from extractord.core.outcomes import CLOSING
 from extractord.core.ports import RunRow
 from extractord.core.records import Brief, Snapshot, Window
+from extractord.core.sending import PACKET_BYTES, Refused, id_of, unpack
 from extractord.edges.bus import Line, first_to_end, keep
 from extractord.edges.ledger import Ledger
 from extractord.edges.ledger.fleet import Arrived

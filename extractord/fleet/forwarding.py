@@ -15,18 +15,7 @@ from extractord.accounts import Under
 from extractord.core import outcomes
 from extractord.core.broker import Broker, Calling, Came
 from extractord.core.events import Event
-from extractord.core.fleet import (
-    PACKED_BYTES,
-    Parcel,
-    Receipt,
-    Sending,
-    halves,
-    id_of,
-    pack,
-    receipts_topic,
-    said,
-    windows_topic,
-)
+from extractord.core.fleet import Receipt, receipts_topic, said, windows_topic
 from extractord.core.merging import whole
 from extractord.core.naming import RANDOM_BYTES, ulid
 from extractord.core.outcomes import Ended
@@ -34,6 +23,7 @@ from extractord.core.ports import RunRow
 from extractord.core.records import Outcome, Snapshot, Window
 from extractord.core.redact import marks_for
 from extractord.core.redact import replace as put
+from extractord.core.sending import PACKED_BYTES, Parcel, Sending, halves, id_of, pack
 from extractord.core.tiers import Excerpt, by_exchange, fitted, leaned
 from extractord.edges.bus import Line, first_to_end, keep
 from extractord.edges.ledger.fleet import Sent

@@ -9,8 +9,9 @@ from extractord.core.broker import Broker, Calling, Came
 from extractord.core.changeset import INDEX
 from extractord.core.digesting import digest
 from extractord.core.events import Event
-from extractord.core.fleet import PACKET_BYTES, Roots, memory_topic, root_in, roots_topic, said
+from extractord.core.fleet import Roots, memory_topic, root_in, roots_topic, said
 from extractord.core.foreign import LAW, objection
+from extractord.core.sending import PACKET_BYTES
 from extractord.core.versions import Current
 from extractord.edges.bus import Line, first_to_end, keep
 from extractord.edges.store import Store, Writer

@@ -13,32 +13,34 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from extractord.core.fleet import (
-    PACKED_BYTES,
-    UNPACKED_BYTES,
     Claim,
     Generation,
-    Parcel,
     Receipt,
-    Refused,
     Roots,
-    Sending,
     claim_topic,
-    halves,
-    id_of,
     is_claim_topic,
     is_person,
     memory_topic,
-    pack,
     partition_of,
     root_in,
     roots_topic,
     said,
     sender_of,
-    unpack,
     windows_topic,
 )
 from extractord.core.project import is_slug, slug_of
 from extractord.core.records import Entry, Exchange, Origin, Project, Role, Window
+from extractord.core.sending import (
+    PACKED_BYTES,
+    UNPACKED_BYTES,
+    Parcel,
+    Refused,
+    Sending,
+    halves,
+    id_of,
+    pack,
+    unpack,
+)
 from extractord.core.tiers import by_exchange, excerpts, fitted, leaned
 
 NOW = datetime(2026, 11, 30, 12, tzinfo=UTC)
