@@ -3,35 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from typing import assert_never
 
-from msgspec.structs import replace
-
-from extractord.core.records import Deferred, Entry, Exchange, Kept, Origin, Seen, Thaw, Thawed, Voided
+from extractord.core.drafts import Draft
+from extractord.core.records import Deferred, Entry, Exchange, Origin, Seen, Thaw, Thawed, Voided
 
 PROMPTS = frozenset({Origin.HUMAN, Origin.HEADLESS})
 """What opens an exchange."""
 _NEVER_EVIDENCE = frozenset({Origin.COPIED, Origin.RECALLED})
-_DEFERRED_BYTES = 64 * 1024 * 1024
-"""Past so many bytes of deferred records, what an exchange keeps is made into entries."""
-
-
-@dataclass(slots=True)
-class _Draft:
-    """An exchange as it grows, and in which file each of its entries stands."""
-
-    key: str
-    place: str
-    ended: bool = False
-    kept: dict[str, Kept] = field(default_factory=dict)
-    places: dict[str, str] = field(default_factory=dict)
-    deferred_bytes: int = 0
-
-    @property
-    def entries(self) -> tuple[Entry, ...]:
-        """Those that are made."""
-        return tuple(each for each in self.kept.values() if isinstance(each, Entry))
 
 
 class Session:
@@ -49,7 +28,7 @@ class Session:
         self._thaw = thaw
         self.closed = set(closed)
         self._before: set[str] = set()
-        self._drafts: dict[str, _Draft] = {}
+        self._drafts: dict[str, Draft] = {}
         self._last: str | None = None
         self._last_ended = False
         self._home: dict[str, str] = {}
@@ -82,15 +61,10 @@ class Session:
             return True
         if deferred.id in self._void:
             return True
-        draft.kept[deferred.id] = deferred
-        draft.deferred_bytes += len(deferred.record)
-        if place != draft.place:
-            draft.places[deferred.id] = place
-        if deferred.ends:
-            draft.ended = self._last_ended = True
-        if draft.deferred_bytes > _DEFERRED_BYTES:
-            made, draft.kept, draft.deferred_bytes = self._made(draft), {}, 0
-            self._put_all(draft, made, place)
+        draft.defer(deferred, place)
+        self._last_ended = self._last_ended or deferred.ends
+        if draft.is_full:
+            self._put_all(draft, draft.emptied(), place)
         return True
 
     @property
@@ -100,7 +74,7 @@ class Session:
 
     def exchanges(self) -> tuple[Exchange, ...]:
         """The exchanges that are kept, oldest first, the one under way included."""
-        return tuple(self._frozen(draft) for draft in self._drafts.values())
+        return tuple(draft.exchange(self.agent, self.session) for draft in self._drafts.values())
 
     def forget(self, keys: Iterable[str]) -> None:
         """These are closed: drop them, and what follows them."""
@@ -178,13 +152,11 @@ class Session:
         self._last = entry.id
         self._last_ended = False
         if entry.id not in self.closed and entry.id not in self._before:
-            draft = self._drafts[entry.id] = _Draft(entry.id, place)
+            draft = self._drafts[entry.id] = Draft(entry.id, place, self._thaw)
             self._put(draft, entry, place)
 
-    def _put(self, draft: _Draft, entry: Entry, place: str) -> None:
-        draft.kept[entry.id] = entry
-        draft.places[entry.id] = place
-        draft.ended = draft.ended or entry.turn_end
+    def _put(self, draft: Draft, entry: Entry, place: str) -> None:
+        draft.put(entry, place)
         self._home[entry.id] = draft.key
         if draft.key == self._last:
             self._last_ended = draft.ended
@@ -201,11 +173,11 @@ class Session:
         if (before.origin in PROMPTS) != (entry.origin in PROMPTS) and draft.key == self._last:
             self._regroup(draft)
 
-    def _regroup(self, draft: _Draft) -> None:
+    def _regroup(self, draft: Draft) -> None:
         """What opened the newest exchange was no prompt after all, or something in it was one."""
         del self._drafts[draft.key]
         self._last = next(reversed(self._drafts), None)
-        for entry in self._made(draft):
+        for entry in draft.made():
             self._add(entry, draft.places.get(entry.id, draft.place))
 
     def _apply_void(self, void: Voided, place: str) -> None:
@@ -246,9 +218,6 @@ class Session:
         else:
             draft.kept.pop(entry_id, None)
 
-    def _made(self, draft: _Draft) -> tuple[Entry, ...]:
-        return self._thaw(tuple(draft.kept.values())) if self._thaw else draft.entries
-
     def _apply_thawed(self, thawed: Thawed, place: str) -> None:
         newest_first = reversed(self._drafts.values())
         draft = next((draft for draft in newest_first if thawed.id in draft.kept), None)
@@ -262,23 +231,7 @@ class Session:
             else:
                 draft.kept[kept_id] = each
 
-    def _put_all(self, draft: _Draft, entries: Iterable[Entry], place: str) -> None:
+    def _put_all(self, draft: Draft, entries: Iterable[Entry], place: str) -> None:
         for entry in entries:
             self._revisions[entry.id] = entry.revision
             self._put(draft, entry, draft.places.get(entry.id, place))
-
-    def _frozen(self, draft: _Draft) -> Exchange:
-        kept = tuple(draft.kept.values())
-        entries = draft.entries
-        if len(entries) < len(kept) and not any(entry.cwd for entry in entries):
-            entries = kept = self._made(draft)  # where it was done is asked before anything else
-        exchange = Exchange(
-            agent=self.agent,
-            session=self.session,
-            key=draft.key,
-            entries=entries,
-            ended=draft.ended,
-            cwd=next((entry.cwd for entry in entries if entry.cwd), None),
-            branch=next((entry.branch for entry in entries if entry.branch), None),
-        )
-        return exchange if len(entries) == len(kept) else replace(exchange, kept=kept, thaw=self._thaw)
