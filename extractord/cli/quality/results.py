@@ -96,10 +96,7 @@ class Summary(Struct, frozen=True, kw_only=True):
         return 100 * self.full / measured if measured else None
 
 
-_OF_MARKS = (
-    "asked", "kept", "updates", "updated", "deletions", "deleted", "new", "false", "duplicates",
-    "secrets", "poison", "resurrections", "stale", "lost",
-)  # fmt: skip
+_OF_MARKS = tuple(name for name in Marks.__struct_fields__ if name != "faults")
 _OF_RESULT = (
     "held", "denied", "requests", "request_bytes", "prompt_tokens", "completion_tokens", "dollars", "ms",
 )  # fmt: skip
