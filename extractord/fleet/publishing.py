@@ -51,7 +51,8 @@ class Publishing:
     async def begin(self) -> int:
         """Find out what the broker still knows; return how many topics have to be said again."""
         try:
-            known = said(await asyncio.wait_for(self._word, _HEARD_S), Generation)
+            async with asyncio.timeout(_HEARD_S):
+                known = said(await self._word, Generation)
         except TimeoutError:
             known = None
         return self._published.lost(known.number if known is not None else 0)

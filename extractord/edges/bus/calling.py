@@ -17,6 +17,7 @@ from paho.mqtt.properties import Properties
 from tenacity import AsyncRetrying, retry_if_exception_type, wait_random_exponential
 
 from extractord.core.broker import Broker, Calling
+from extractord.edges.bus.cancelling import Cancellations
 from extractord.edges.bus.line import ANSWER_S, Line
 from extractord.edges.bus.reasons import HANGS_UP, translated
 from extractord.errors import BusError
@@ -25,7 +26,6 @@ _LONGEST_WAIT_S = 60.0
 _KEEPALIVE_S = 30
 _COPY = "again and again: does a copy of this state run elsewhere?"
 _OFTEN = 3
-_AGAIN_S = 5.0
 _LOGGER = logging.getLogger("extractord.mqtt")
 _LOGGER.addHandler(logging.NullHandler())
 _LOGGER.propagate = False
@@ -50,10 +50,11 @@ async def line_to(broker: Broker, calling: Calling) -> AsyncIterator[Line]:
         max_inflight_messages=calling.unanswered,
         logger=_LOGGER,
     )
-    line = Line(client)
+    line, cancellations = Line(client), Cancellations()
     with translated():
         await client.__aenter__()
     try:
+        cancellations.heed()
         yield line
     finally:
         with contextlib.suppress(MqttError, OSError):
@@ -106,12 +107,8 @@ async def first_to_end(*parts: Coroutine[object, object, None]) -> None:
         for task in done:
             task.result()
     finally:
-        going = set(tasks)
-        while going:
-            for task in going:
-                task.cancel()
-            # a cancellation that comes in the instant of a result can be lost: it is said again
-            _, going = await asyncio.wait(going, timeout=_AGAIN_S)
+        for task in tasks:
+            task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
 

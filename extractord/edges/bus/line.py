@@ -14,6 +14,7 @@ from paho.mqtt.reasoncodes import ReasonCode
 from paho.mqtt.subscribeoptions import SubscribeOptions
 
 from extractord.core.broker import Came
+from extractord.edges.bus.cancelling import Cancellations
 from extractord.edges.bus.reasons import HUNG_UP, LOST, farewell, translated
 from extractord.errors import BusError
 
@@ -64,17 +65,21 @@ class Line:
     async def subscribe(self, topics: Iterable[str], *, retained: bool = False) -> None:
         """Hear these topics from now on; with `retained` what is there already too."""
         options = SubscribeOptions(qos=1, retainHandling=0 if retained else 2)
+        cancellations = Cancellations()
         for topic in topics:
             with translated():
                 codes = await self._client.subscribe(topic, options=options)
+            cancellations.heed()
             if refused := [code for code in codes if isinstance(code, ReasonCode) and code.value >= _REFUSED]:
                 raise BusError(f"the broker lets us not hear {topic}: {refused[0].getName().lower()}")
 
     async def unsubscribe(self, topics: Iterable[str]) -> None:
         """Hear these no more: a session that lasts has them still."""
+        cancellations = Cancellations()
         with translated():
             if wanted := list(topics):
                 await self._client.unsubscribe(wanted)
+        cancellations.heed()
 
     async def came(self) -> AsyncIterator[Came]:
         """Yield what comes, in order; each is the broker's until `ack`."""
