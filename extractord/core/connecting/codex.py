@@ -16,7 +16,7 @@ from extractord.core.connecting.hooks import SESSION_START, groups_of, hook, hoo
 from extractord.core.connecting.servers import NAME
 from extractord.core.connecting.target import Addition, Ground, Target, Trace
 from extractord.core.transcripts.codex import home_of
-from extractord.core.transcripts.codex_thread import AGENT
+from extractord.core.transcripts.codex_entries import AGENT
 from extractord.errors import InstallError
 
 _PATIENCE_S = 10

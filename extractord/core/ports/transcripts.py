@@ -13,12 +13,15 @@ from extractord.core.records import Deferred, Entry, Seen, Thawed
 class Reader(Protocol):
     """Folds the records of one transcript into entries; keeps what later records refer to."""
 
-    session: str | None
-    """Of the record last fed."""
     version: str | None
     """Of the agent, where a record named it."""
     unknown: Counter[str]
     """Record types that the adapter does not know, counted."""
+
+    @property
+    def session(self) -> str | None:
+        """Of the record last fed."""
+        ...
 
     def feed(self, record: bytes) -> Iterable[Seen]:
         """Given one raw record, return the entries, revisions and voids that it brings.

@@ -6,8 +6,9 @@ import re
 
 from extractord.core.ports import Deferring, Reader
 from extractord.core.transcripts.codex_deferring import CodexDeferring, thaw
+from extractord.core.transcripts.codex_entries import AGENT
 from extractord.core.transcripts.codex_legacy import CodexDocument
-from extractord.core.transcripts.codex_thread import AGENT, THREAD, CodexThread
+from extractord.core.transcripts.codex_thread import THREAD, CodexThread
 from extractord.core.transcripts.source import Container, Later, Opened, Source, Surroundings
 
 _ROLLOUT = re.compile(r"(?:^|/)rollout-[^/]*\.(?:jsonl|jsonl\.zst|json)$")

@@ -11,7 +11,8 @@ from extractord.core.exchanges import PROMPTS
 from extractord.core.lines import Block
 from extractord.core.records import Deferred, Entry, Kept, Seen, Thawed
 from extractord.core.transcripts.codex_records import SILENT, SILENT_EVENTS
-from extractord.core.transcripts.codex_thread import CodexThread, Standing
+from extractord.core.transcripts.codex_standing import Standing
+from extractord.core.transcripts.codex_thread import CodexThread
 from extractord.core.transcripts.decoding import is_whole
 
 _HEAD = re.compile(
@@ -92,18 +93,18 @@ class CodexDeferring:
         """Make its entries for good; what came since stays the newest."""
         for call in [call for call, asked in self._asked.items() if deferred in asked]:
             del self._asked[call]
-        inner = self.reader
-        last, is_behind, now = inner.emitted.last, inner.emitted.is_behind, inner.standing()
+        inner, emitted = self.reader, self.reader.entries.emitted
+        last, is_behind, now = emitted.last, emitted.is_behind, inner.at
         made = _made(inner, deferred)
-        inner.stand(now)
-        inner.emitted.last, inner.emitted.is_behind = last, is_behind
+        inner.at = now
+        emitted.last, emitted.is_behind = last, is_behind
         return made
 
     def _at_once(self, record: bytes) -> Iterator[Seen | Deferred | Thawed]:
         inner = self.reader
         if self._asked and b'_call_output"' in record:
             yield from self._thawed_calls()
-        if inner.emitted.is_behind and not inner.is_copying and b'"compacted"' in record:
+        if inner.entries.emitted.is_behind and not inner.at.is_copying and b'"compacted"' in record:
             yield self._kept(record)
             return
         seen = tuple(inner.read(record))
@@ -112,15 +113,15 @@ class CodexDeferring:
             yield from self._thawed_calls()
             self._asked.clear()
             self._note_turn()
-            if inner.turn is None or inner.turn == self._prompted_turn:
+            if inner.at.turn is None or inner.at.turn == self._prompted_turn:
                 self._is_steered = True
                 for deferred in self._said:
                     yield Thawed(deferred.session, deferred.id, tuple(self.thaw(deferred)))
                 self._said = []
-            self._prompted_turn = inner.turn
+            self._prompted_turn = inner.at.turn
         yield from seen
-        if inner.emitted.is_end_unsaid:
-            inner.emitted.is_end_unsaid = False
+        if inner.entries.emitted.is_end_unsaid:
+            inner.entries.emitted.is_end_unsaid = False
             yield self._kept(record, ends=True)
 
     def _thawed_calls(self) -> Iterator[Thawed]:
@@ -132,12 +133,12 @@ class CodexDeferring:
     def _skimmed(self, lines: bytes, at: int, end: int, head: re.Match[bytes]) -> Deferred | None:
         """A line, to be kept; None where it has to be read at once."""
         inner, kind = self.reader, head.lastgroup
-        if not inner.is_known or inner.is_copying or inner.follows_meta or end - at > _RECORD_BYTES:
+        if not inner.is_known or inner.at.is_copying or inner.follows_meta or end - at > _RECORD_BYTES:
             return None
-        if inner.is_waiting and kind != "started":
+        if inner.at.waiting is not None and kind != "started":
             return None
         if kind == "started":
-            inner.enter(head["started"].decode())
+            inner.at.enter(head["started"].decode())
             self._note_turn()
             return _SILENT
         if kind == "ended":
@@ -161,16 +162,16 @@ class CodexDeferring:
         if passed < 0:
             return True
         turn = _TURN.match(lines, passed, end)
-        return turn is not None and turn[1].decode() == self.reader.turn
+        return turn is not None and turn[1].decode() == self.reader.at.turn
 
     def _note_turn(self) -> None:
-        turn = self.reader.turn
+        turn = self.reader.at.turn
         if turn != self._turn:
             self._turn, self._said, self._about = turn, [], None
             self._is_steered = turn is None
 
     def _end(self, record: bytes) -> Deferred | None:
-        emitted = self.reader.emitted
+        emitted = self.reader.entries.emitted
         if not emitted.is_behind or not is_whole(record):
             return None
         return _SILENT if emitted.has_ended else self._kept(record, ends=True)
@@ -179,7 +180,7 @@ class CodexDeferring:
         if call not in self._asked:
             return None
         self._asked[call] = ()
-        did = self.reader.succeeded.pop(call, None)
+        did = self.reader.entries.succeeded.pop(call, None)
         return self._kept(record, call=call, did=did)
 
     def _call(self, lines: bytes, at: int, end: int, after: int) -> Deferred | None:
@@ -216,12 +217,12 @@ class CodexDeferring:
         self._count += 1
         about = self._about
         if about is None:
-            about = self._about = _About(inner.standing())
+            about = self._about = _About(inner.at.now())
         if did is not None:
             about = _About(about.standing, call, did)
         name = f"{self._name}:{self._count}"
-        inner.ids.append(name)
-        inner.emitted.deferred(name, ends=ends)
+        inner.at.ids.append(name)
+        inner.entries.emitted.deferred(name, ends=ends)
         if not ends:
             self._session = inner.session or ""
         return Deferred(self._session, name, record, calls, ends, about.standing.cwd, about)
@@ -237,7 +238,7 @@ def thaw(kept: tuple[Kept, ...]) -> tuple[Entry, ...]:
     entries: dict[str, Entry] = {}
     for each in kept:
         if isinstance(each, Entry):
-            thread.emitted.note(each, aside=False)
+            thread.entries.emitted.note(each, aside=False)
             entries[each.id] = each
         else:
             entries.update((entry.id, entry) for entry in _made(thread, each))
@@ -247,7 +248,7 @@ def thaw(kept: tuple[Kept, ...]) -> tuple[Entry, ...]:
 def _made(thread: CodexThread, deferred: Deferred) -> list[Entry]:
     about = deferred.about
     if isinstance(about, _About):
-        thread.stand(about.standing)
+        thread.at = about.standing.now()
         if about.call is not None and about.did is not None:
-            thread.succeeded[about.call] = about.did
+            thread.entries.succeeded[about.call] = about.did
     return [seen for seen in thread.read(deferred.record) if isinstance(seen, Entry)]
