@@ -6,9 +6,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from extractord.policy.conduct import keeps_half, most_removals
     from extractord.policy.judging import PLACE_RULES, RULES, TEXT_RULES, judge
     from extractord.policy.paths import PATH_RULES
+    from extractord.policy.removals import keeps_half, most_removals
     from extractord.policy.rules import Place, Rule, find_place
     from extractord.policy.secret import Hit, find_secrets
     from extractord.policy.shell import parse_rm
@@ -30,9 +30,9 @@ __all__ = [
 ]
 
 _HOMES = {
-    "conduct": ("keeps_half", "most_removals"),
     "judging": ("PLACE_RULES", "RULES", "TEXT_RULES", "judge"),
     "paths": ("PATH_RULES",),
+    "removals": ("keeps_half", "most_removals"),
     "rules": ("Place", "Rule", "find_place"),
     "secret": ("Hit", "find_secrets"),
     "shell": ("parse_rm",),

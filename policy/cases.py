@@ -32,6 +32,9 @@ def memory(body: str = "Deploys happen on Tuesdays only.", *, type_: str = "proj
     )
 
 
+STATED = replace(FILE, text=memory(), trust=Trust.STATED)
+"""A memory that a person stated."""
+
 _STANDS = {
     Found.NOTHING: "nothing there",
     Found.FILE: "",

@@ -1,49 +1,15 @@
-"""The rules about a run: what its evidence carries, and how much it may change."""
+"""The rules about a run: where its facts belong, and what its evidence carries."""
 
 from __future__ import annotations
 
-import re
-from collections import Counter
-from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from extractord.policy.cases import FILE, USER, during, edit, memory, remove, write
+from extractord.policy.cases import FILE, STATED, USER, during, edit, memory, remove, write
 from extractord.policy.characters import shown
-from extractord.policy.header import body, read_header, split
-from extractord.policy.requests import Edit, Read, Remove, RootKind, RunFacts, Trust
-from extractord.policy.rules import Question, Rule
+from extractord.policy.header import read_header, split
+from extractord.policy.requests import Edit, RootKind, RunFacts, Trust
+from extractord.policy.rules import Question, Rule, in_run
 from extractord.policy.verdict import Hold
-
-REMOVALS = 5
-"""A run removes at most so many memories of a root, and at most a quarter of them."""
-
-_PIECE = re.compile(
-    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]|\\w+"
-)
-
-
-def keeps_half(before: str, after: str) -> bool:
-    """Given a memory's whole text before and after, return True if at least half of its body stays.
-
-    Counted in words, each as often as it stands there; in characters where a script has no spaces.
-    """
-    old, new = Counter(_PIECE.findall(body(before))), Counter(_PIECE.findall(body(after)))
-    return 2 * (old & new).total() >= old.total()
-
-
-def most_removals(memories: int) -> int:
-    """Given the memories in a root, return how many of them a run may remove."""
-    return min(REMOVALS, max(1, memories // 4))
-
-
-def _in_run(find: Callable[[Question, RunFacts], str | None]) -> Callable[[Question], str | None]:
-    """Given what to find in a run's change, return what to find in a question: nothing in a Read."""
-
-    def find_in_question(question: Question) -> str | None:
-        run = question.facts.run
-        return None if run is None or isinstance(question.request, Read) else find(question, run)
-
-    return find_in_question
 
 
 def _type_of(text: str | None) -> str:
@@ -102,50 +68,18 @@ def _of_a_person(question: Question, _run: RunFacts) -> str | None:
     return None
 
 
-def _many_removals(question: Question, run: RunFacts) -> str | None:
-    if not isinstance(question.request, Remove) and not _halves(question):
-        return None
-    for kind in sorted({place.root.kind for place in question.places if place.root and place.root.kind}):
-        removed, most = run.removals.get(kind, 0), most_removals(run.memories.get(kind, 0))
-        if removed > most:
-            return f"That makes {removed} removals from the {kind} root in one run; at most {most}"
-    return None
-
-
-def _halves(question: Question) -> bool:
-    """True for a Write or Edit that keeps under half of a memory's body."""
-    ground = question.found(question.places[0]) if question.places else None
-    before, after = ground.text if ground is not None else None, question.result
-    return before is not None and after is not None and not keeps_half(before, after)
-
-
 def _why(run: RunFacts) -> str:
     return f" ({run.reason})" if run.reason else ""
 
 
 _REVIEW = "A person will look at it."
-_THERE = replace(FILE, text=memory(), trust=Trust.STATED)
 _PREFERENCE = memory("Prefers short answers.", type_="user")
-_FIVE: dict[str, Mapping[RootKind, int]] = {
-    "removals": {RootKind.PROJECT: 5},
-    "memories": {RootKind.PROJECT: 20},
-}
-_SIX: dict[str, Mapping[RootKind, int]] = {
-    "removals": {RootKind.PROJECT: 6},
-    "memories": {RootKind.PROJECT: 200},
-}
-_TWO_OF_SEVEN: dict[str, Mapping[RootKind, int]] = {
-    "removals": {RootKind.PROJECT: 2},
-    "memories": {RootKind.PROJECT: 7},
-}
-_SHORT = memory("Other words.")
-
 CONDUCT_RULES = (
     Rule(
         name="no-project",
         threat="facts of nowhere in particular that become a project's",
         sentence="Only facts about the person (type user or feedback) can be kept, below /memory/user.",
-        find=_in_run(_no_project),
+        find=in_run(_no_project),
         allows=(
             during(write(f"{USER}/a.md", _PREFERENCE), "no project", has_project=False),
             during(write("a.md"), "in a project"),
@@ -159,7 +93,7 @@ CONDUCT_RULES = (
         name="type-and-root",
         threat="one project's facts in every other project, and the person's facts in one",
         sentence="Feedback may stand in either.",
-        find=_in_run(_wrong_root),
+        find=in_run(_wrong_root),
         allows=(
             during(write(f"{USER}/a.md", _PREFERENCE), "type user"),
             during(write("a.md", memory(type_="reference")), "type reference"),
@@ -180,7 +114,7 @@ CONDUCT_RULES = (
         name="untrusted",
         threat="poisoned documents: text of tools, pages and files that becomes memory",
         sentence=f"{_REVIEW} Cite the person's or the agent's own words, and keep to them.",
-        find=_in_run(_untrusted),
+        find=in_run(_untrusted),
         gives=Hold,
         allows=(during(write("a.md"), "inferred", Trust.INFERRED),),
         holds=(
@@ -193,7 +127,7 @@ CONDUCT_RULES = (
         name="unstated",
         threat="preferences that the person never had",
         sentence=f"{_REVIEW} Cite where the person says it.",
-        find=_in_run(_unstated),
+        find=in_run(_unstated),
         gives=Hold,
         allows=(
             during(write(f"{USER}/a.md", _PREFERENCE), "type user, stated"),
@@ -208,50 +142,30 @@ CONDUCT_RULES = (
         name="outranked",
         threat="weak evidence that changes what rests on strong evidence",
         sentence=f"{_REVIEW} Cite evidence of at least that trust.",
-        find=_in_run(_outranked),
+        find=in_run(_outranked),
         gives=Hold,
         allows=(
-            during(write("a.md", there=_THERE), "stated over stated"),
-            during(remove("a.md", there=_THERE), "stated over stated"),
+            during(write("a.md", there=STATED), "stated over stated"),
+            during(remove("a.md", there=STATED), "stated over stated"),
         ),
         holds=(
-            during(write("a.md", there=_THERE), "inferred over stated", Trust.INFERRED),
-            during(remove("a.md", there=_THERE), "inferred over stated", Trust.INFERRED),
+            during(write("a.md", there=STATED), "inferred over stated", Trust.INFERRED),
+            during(remove("a.md", there=STATED), "inferred over stated", Trust.INFERRED),
         ),
     ),
     Rule(
         name="persons-memory",
         threat="runs that change what a person wrote or accepted",
         sentence=_REVIEW,
-        find=_in_run(_of_a_person),
+        find=in_run(_of_a_person),
         gives=Hold,
         allows=(
-            during(write("a.md", there=_THERE), "stated"),
-            write("a.md", there=replace(_THERE, foreign=True)),
+            during(write("a.md", there=STATED), "stated"),
+            write("a.md", there=replace(STATED, foreign=True)),
         ),
         holds=(
-            during(write("a.md", there=replace(_THERE, foreign=True)), "foreign"),
+            during(write("a.md", there=replace(STATED, foreign=True)), "foreign"),
             during(remove("a.md", there=replace(FILE, trust=Trust.CONFIRMED)), "confirmed", Trust.CONFIRMED),
-        ),
-    ),
-    Rule(
-        name="removals",
-        threat="a run that empties the memory",
-        sentence=f"{_REVIEW} Remove less in one run.",
-        find=_in_run(_many_removals),
-        gives=Hold,
-        allows=(
-            during(remove("a.md"), "the fifth of 20", **_FIVE),
-            during(
-                remove("a.md"), "the only one", removals={RootKind.PROJECT: 1}, memories={RootKind.PROJECT: 1}
-            ),
-            during(write("a.md", there=_THERE), "all of it kept, after six", **_SIX),
-            during(write("new.md"), "a new one, after six", **_SIX),
-        ),
-        holds=(
-            during(remove("a.md"), "the sixth of 200", **_SIX),
-            during(remove("a.md"), "the second of 7", **_TWO_OF_SEVEN),
-            during(write("a.md", _SHORT, _THERE), "under half kept, the sixth", **_SIX),
         ),
     ),
 )

@@ -7,6 +7,7 @@ from extractord.policy.content import CONTENT_RULES
 from extractord.policy.ground import GROUND_RULES
 from extractord.policy.links import LINK_RULES
 from extractord.policy.paths import PATH_RULES
+from extractord.policy.removals import REMOVAL_RULES
 from extractord.policy.requests import Facts, Law, Request
 from extractord.policy.rules import Rule, take_apart
 from extractord.policy.verdict import Deny, Verdict, strictness
@@ -18,7 +19,7 @@ PLACE_RULES = PATH_RULES + GROUND_RULES
 TEXT_RULES = CONTENT_RULES + LINK_RULES + WORDING_RULES
 """What is asked of a whole text."""
 
-RULES = PLACE_RULES + TEXT_RULES + CONDUCT_RULES
+RULES = PLACE_RULES + TEXT_RULES + CONDUCT_RULES + REMOVAL_RULES
 """The law's rules, in the order in which their answers help most."""
 
 

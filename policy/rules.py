@@ -17,6 +17,7 @@ from extractord.policy.requests import (
     Remove,
     Request,
     Root,
+    RunFacts,
     Write,
 )
 from extractord.policy.verdict import Allow, Deny, Hold, Verdict
@@ -173,5 +174,15 @@ def in_result(find: Callable[[str], str | None]) -> Callable[[Question], str | N
             within = find(hidden) if found is None else None
             found = found if within is None else f"Written out, the front matter has this: {within}"
         return found
+
+    return find_in_question
+
+
+def in_run(find: Callable[[Question, RunFacts], str | None]) -> Callable[[Question], str | None]:
+    """Given what to find in a run's change, return what to find in a question: nothing in a Read."""
+
+    def find_in_question(question: Question) -> str | None:
+        run = question.facts.run
+        return None if run is None or isinstance(question.request, Read) else find(question, run)
 
     return find_in_question
