@@ -1,4 +1,4 @@
-"""What is needed of Claude Code's records, and what in them a person wrote."""
+"""What is needed of Claude Code's records, and the texts in their contents."""
 
 from __future__ import annotations
 
@@ -7,87 +7,11 @@ from collections.abc import Iterable
 
 from msgspec import UNSET, Raw, Struct, UnsetType, field
 
-from extractord.core.records import Origin, ToolCall
-from extractord.core.transcripts.recorded import absolute, hosted, shell_touches
+from extractord.core.records import ToolCall
+from extractord.core.transcripts.recorded import absolute, shell_touches
 
-_ENVELOPES = (
-    "system-reminder",
-    "system_reminder",
-    "ide_opened_file",
-    "user-prompt-submit-hook",
-    "post-tool-use-hook",
-    "total_tokens",
-)
-_SHOWING = ("ide_selection", "ide_diagnostics", "new-diagnostics")
-"""Envelopes that show what a file holds: to their last end mark, since it may hold one too."""
-_LEADING = ("terminal", "browser", "browser_instruction")
-"""The same, where a text begins with one."""
-_WRAPPERS = (
-    "This session is being continued",
-    "<local-command-",
-    "<command-name>",
-    "<command-message>",
-    "<command-args>",
-    "[Request interrupted",
-    "<task-notification>",
-    "Stop hook feedback:",
-    "A session-scoped Stop hook",
-    "Base directory for this skill:",
-    "Caveat:",
-    "<bash-input>",
-    "<bash-stdout>",
-    "<bash-stderr>",
-    "<bash-exit-code>",
-    "<user-memory-input>",
-    "<background-task-input>",
-    "<teammate-message",
-    "<cross-session-message",
-    "<agent-message",
-    "<channel source=",
-    "<fork-boilerplate>",
-    "<tick>",
-    "<remote-review",
-    "<slack-ping",
-    "<slack-tag-message",
-    "<coordinator-relay",
-    "<voice-call-talk",
-    "<fetched-web-content",
-    "<untrusted-widget-state",
-    "<artifact-",
-    "<forked-skill-launch",
-    "<fork-source",
-    "<system-notification>",
-    "<mcp-resource",
-    "<mcp-polling-update",
-    "<function_results",
-    "<tool_use_error",
-    "<sandbox_violations",
-    "<persisted-output",
-    "[MESSAGE FROM NON-USER SOURCE",
-    "Messages arrived in the bound thread while you were working:",
-    "Operation stopped by hook",
-    "UserPromptSubmit operation blocked by hook:",
-    "Commands are in the form `/command [args]`",
-    "This skill can only be invoked by Claude",
-)
-_TOLD = re.compile(
-    r"\(no content\)|Unknown (?:slash command|command|skill): \S+"
-    r"|[\w:.-]+ operation (?:feedback|blocked by hook):\n- .*"
-    r"|/\S+ isn't available over Remote Control\.",
-    re.DOTALL,
-)
-"""What the program says in the person's name, as a whole."""
 _WRITERS = frozenset(["Write", "Edit", "MultiEdit", "NotebookEdit"])
 _SHELLS = frozenset(["Bash", "PowerShell"])
-_PROGRAMS = ("sdk", "mcp", "bench", "claude-code-github-action", "claude-security")
-_UNATTENDED = frozenset(["", "cli"])
-"""Where `sdk` as a prompt's source means a program: an editor passes on what is typed as `sdk` too."""
-_BY_HOST = frozenset(
-    ["scheduled", "auto_continuation", "host_synthetic", "peer", "system", "task_notification"]
-)
-_TASK = "<scheduled-task "
-_APPROVED = "Implement the following plan:\n\n"
-_FEEDBACK = "\n\nUser feedback on this plan: "
 _FOREIGN_WRITER = re.compile(r"^mcp__.*(?:write|edit|create|append|delete|remove|move|insert|replace|patch)")
 
 
@@ -187,26 +111,6 @@ class Record(Struct, gc=False):
     denial: str | None = field(name="toolDenialKind", default=None)
     answer: str | None = field(name="userFeedback", default=None)
 
-    def prompted_by(self, text: str) -> Origin:
-        """Whether a program gave the prompt (or the model, if only as a suggestion), or a person typed it."""
-        entry = self.entrypoint or ""
-        is_suggested = self.prompt_source == "suggestion_accepted"
-        is_timed = text.startswith(_TASK) or entry.endswith("_trigger")
-        if is_suggested or is_timed or self.turn_origin in _BY_HOST:
-            return Origin.HEADLESS
-        if self.turn_origin == "human" or (self.origin is not None and self.origin.kind == "human"):
-            return Origin.HUMAN
-        is_given = self.prompt_source == "sdk" and entry in _UNATTENDED
-        return Origin.HEADLESS if is_given or entry.startswith(_PROGRAMS) else Origin.HUMAN
-
-    def refusal(self) -> str:
-        """What a person wrote who refused a call: the program's own note of it, not what a tool gave."""
-        return (self.answer or "").strip() if self.denial == "user-rejected" else ""
-
-    def is_plan(self) -> bool:
-        """True where a person approved the model's plan, which goes on from there as a prompt."""
-        return self.plan is not None or (self.origin is not None and self.origin.kind == "auto-continuation")
-
     def above(self) -> str | None:
         """The parent's id, through a compaction's boundary; the session's root; None where unsaid."""
         if isinstance(self.parent, str):
@@ -214,72 +118,14 @@ class Record(Struct, gc=False):
         return self.logical_parent or (f"root of {self.session}" if self.parent is None else None)
 
 
-def prose(content: str | list[Block] | None) -> str:
-    """Given a message's content, return what a person wrote of it: nothing if a wrapper leads.
-
-    Envelopes that the program puts around or between are left out, an image or a document
-    beside text leaves its name in brackets.
-    """
-    if isinstance(content, str):
-        written = _opened(content.strip("\ufeff")).strip()
-        return "" if _is_wrapper(written) else written
-    pieces: list[str] = []
-    is_spoken = False
-    for kind, text in _pieces(content):
-        if kind != "text":
-            pieces.append(text)
-            continue
-        stripped = _opened(text).strip()
-        if not _is_wrapper(stripped):
-            pieces += [stripped] if stripped else []
-            is_spoken = is_spoken or bool(stripped)
-        elif not pieces:
-            return ""
-    return "\n\n".join(pieces) if is_spoken else ""
-
-
-def feedback(content: str | list[Block] | None, plan: str | None) -> str:
-    """Given a plan that goes on as a prompt, return what the person who approved it wrote below it."""
-    if not plan:
-        return ""
-    approved = f"{_APPROVED}{plan}"
-    text = plain(content)
-    return text[len(approved) :].partition(_FEEDBACK)[2].strip() if text.startswith(approved) else ""
-
-
-def _is_wrapper(text: str) -> bool:
-    return text.startswith(_WRAPPERS) or _TOLD.fullmatch(text) is not None
-
-
-def _opened(text: str) -> str:
-    """Given a text, return it without the envelopes in it."""
-    if "</" not in text:
-        return text
-    for name in _ENVELOPES:
-        kept: list[str] = []
-        position = 0
-        while (start := text.find(f"<{name}", position)) >= 0:
-            end = text.find(f"</{name}>", start)
-            if end < 0:
-                break
-            kept.append(text[position:start])
-            position = end + len(name) + 3
-        text = "".join(kept) + text[position:]
-    for name in (*_SHOWING, *_LEADING):
-        start, end = text.find(f"<{name}>"), text.rfind(f"</{name}>")
-        if 0 <= start < end and not (name in _LEADING and text[:start].strip()):
-            text = text[:start] + text[end + len(name) + 3 :]
-    return hosted(text)[1]
-
-
 def plain(content: str | list[Block] | list[Part] | None) -> str:
     """Given a message's or a result's content, return all its text, images by name in brackets."""
     if isinstance(content, str):
         return content.strip("\ufeff")
-    return "\n\n".join(text for _, text in _pieces(content) if text)
+    return "\n\n".join(text for _, text in texts(content) if text)
 
 
-def _pieces(content: str | list[Block] | list[Part] | None) -> Iterable[tuple[str, str]]:
+def texts(content: str | list[Block] | list[Part] | None) -> Iterable[tuple[str, str]]:
     """The texts of a content, each with its type; what is not text is named."""
     if isinstance(content, str):
         yield "text", content.strip("\ufeff")

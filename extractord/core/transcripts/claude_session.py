@@ -7,17 +7,16 @@ from collections.abc import Callable, Iterable, Sequence
 
 from extractord.core.records import Entry, Origin, Role, Seen, ToolCall, Voided
 from extractord.core.transcripts.claude_copies import Copies
-from extractord.core.transcripts.claude_records import (
-    Block,
-    Record,
-    Result,
-    calls,
-    feedback,
-    plain,
-    prose,
-    succeeded,
-)
+from extractord.core.transcripts.claude_records import Block, Record, Result, calls, plain, succeeded
 from extractord.core.transcripts.claude_skimming import SILENT, skim, told_by_ends
+from extractord.core.transcripts.claude_words import (
+    INTERRUPTED,
+    is_harness,
+    prompted_by,
+    prose,
+    refusal,
+    written,
+)
 from extractord.core.transcripts.decoding import decoder, is_blank
 from extractord.core.transcripts.emitted import Emitted
 from extractord.core.transcripts.recorded import instant, is_injected, parts, shortened, text_key
@@ -28,8 +27,6 @@ AGENT = "claude-code"
 USES = frozenset(["tool_use", "server_tool_use", "mcp_tool_use"])
 ENDING = frozenset(["end_turn", "refusal"])
 _ANSWERING = frozenset(["assistant", "system"])
-_MADE_BY = frozenset(["harness", "hook"])
-_INTERRUPTED = "[Request interrupted"
 
 decode = decoder(Record)
 
@@ -144,16 +141,16 @@ class ClaudeSession:
                 return self._results(row, results)
         is_aside = self._is_subagent or row.is_sidechain is True
         if row.result is None and not is_aside:
-            written = _written(row, content)
-            if written:
-                return self._prompt(row, written)
+            typed = written(row, content)
+            if typed:
+                return self._prompt(row, typed)
         self._place(row)
         if row.is_summary:
             return self._said(row, Role.CONTEXT, Origin.RECALLED, plain(content))
         if is_aside:
             return self._said(row, Role.USER, Origin.SUBAGENT, plain(content))
         text = plain(content)
-        return self._said(row, Role.CONTEXT, Origin.SYNTHETIC, text, ends=text.startswith(_INTERRUPTED))
+        return self._said(row, Role.CONTEXT, Origin.SYNTHETIC, text, ends=text.startswith(INTERRUPTED))
 
     def _prompt(self, row: Record, text: str) -> Sequence[Seen]:
         dead: tuple[str, ...] = ()
@@ -162,7 +159,7 @@ class ClaudeSession:
             above = row.above()
             dead = self.tree.prompted(row.uuid, above)
             self.tree.add(row.uuid, above, anchors=True)
-        said = self._said(row, Role.USER, row.prompted_by(text), text)
+        said = self._said(row, Role.USER, prompted_by(row, text), text)
         ids = self.emitted.of(dead) if dead else ()
         return [Voided(session=self.session or "", ids=ids), *said] if ids else said
 
@@ -182,12 +179,11 @@ class ClaudeSession:
         if row.message and len(results) < len(row.message.blocks()):
             beside = plain([each for each in row.message.blocks() if each.type == "text"])
             if beside:
-                ends = beside.startswith(_INTERRUPTED)
+                ends = beside.startswith(INTERRUPTED)
                 seen += self._entry(row, Role.CONTEXT, Origin.SYNTHETIC, beside, nth=len(results), ends=ends)
-        refusal = "" if self._is_aside(row) else row.refusal()
-        if refusal:
-            nth = len(results) + 1
-            seen += self._entry(row, Role.USER, row.prompted_by(refusal), refusal, nth=nth)
+        said = "" if self._is_aside(row) else refusal(row)
+        if said:
+            seen += self._entry(row, Role.USER, prompted_by(row, said), said, nth=len(results) + 1)
         return seen
 
     def _assistant(self, row: Record) -> Sequence[Seen]:
@@ -214,11 +210,11 @@ class ClaudeSession:
             return ()
         row.origin = row.origin or queued.origin
         row.is_meta = row.is_meta or queued.is_meta or queued.mode == "task-notification"
-        text = "" if _is_harness(row) or self._is_aside(row) else prose(queued.prompt)
+        text = "" if is_harness(row) or self._is_aside(row) else prose(queued.prompt)
         self._place(row, anchors=bool(text))
         if not text:
             return self._said(row, Role.CONTEXT, Origin.SYNTHETIC, plain(queued.prompt))
-        return self._said(row, Role.USER, row.prompted_by(text), text)
+        return self._said(row, Role.USER, prompted_by(row, text), text)
 
     def _system(self, row: Record) -> Sequence[Seen]:
         is_new = not row.uuid or row.uuid not in self.tree
@@ -298,17 +294,3 @@ class ClaudeSession:
     def _place(self, row: Record, *, anchors: bool = False) -> None:
         if row.uuid and row.uuid not in self.tree:
             self.tree.add(row.uuid, row.above(), anchors=anchors)
-
-
-def _written(row: Record, content: str | list[Block] | None) -> str:
-    """What a person wrote of a user's record."""
-    if row.is_plan():
-        return feedback(content, row.plan)
-    return "" if _is_harness(row) else prose(content)
-
-
-def _is_harness(row: Record) -> bool:
-    """True if the record says that no person wrote it."""
-    if row.is_meta or row.is_summary or row.prompt_source == "system" or row.source in _MADE_BY:
-        return True
-    return row.origin is not None and row.origin.kind not in (None, "human")
