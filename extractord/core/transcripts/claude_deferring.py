@@ -11,7 +11,8 @@ from msgspec import Raw, Struct, field
 from extractord.core.exchanges import PROMPTS
 from extractord.core.lines import Block
 from extractord.core.records import Deferred, Entry, Kept, Origin, Seen, Thawed
-from extractord.core.transcripts.claude_session import ENDING, USES, ClaudeSession
+from extractord.core.transcripts.claude_calls import USES
+from extractord.core.transcripts.claude_session import ENDING, ClaudeSession
 from extractord.core.transcripts.claude_skimming import BOOKKEEPING, CONVERSED, HEAD, Ends, attached
 from extractord.core.transcripts.decoding import is_whole
 

@@ -2,17 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 
 from msgspec import UNSET, Raw, Struct, UnsetType, field
-
-from extractord.core.records import ToolCall
-from extractord.core.transcripts.recorded import absolute, shell_touches
-
-_WRITERS = frozenset(["Write", "Edit", "MultiEdit", "NotebookEdit"])
-_SHELLS = frozenset(["Bash", "PowerShell"])
-_FOREIGN_WRITER = re.compile(r"^mcp__.*(?:write|edit|create|append|delete|remove|move|insert|replace|patch)")
 
 
 class Kind(Struct, gc=False):
@@ -74,7 +66,7 @@ class Attachment(Struct, gc=False):
 
 
 class Result(Struct, gc=False):
-    """What the program noted about a tool's result."""
+    """What the program noted about a tool's result, where it is no text."""
 
     interrupted: bool | None = None
     path: str | None = field(name="persistedOutputPath", default=None)
@@ -135,30 +127,3 @@ def texts(content: str | list[Block] | list[Part] | None) -> Iterable[tuple[str,
             yield block.type, f"[{block.type}]"
         elif block.text is not None and block.type in ("text", None):
             yield "text", block.text.strip("\ufeff")
-
-
-def calls(block: Block, cwd: str | None) -> tuple[ToolCall, ...]:
-    """Given a tool's use, return the call; one that both reads and writes comes twice, by its id."""
-    name, call = block.name or "", block.id or ""
-    asked = block.input or Input()
-    if name in _SHELLS:
-        written, read = shell_touches(asked.command or "", cwd)
-        if written and read:
-            return (
-                ToolCall(id=call, name=name, paths=written, writes=True),
-                ToolCall(id=call, name=name, paths=read),
-            )
-        return (ToolCall(id=call, name=name, paths=written or read, writes=bool(written)),)
-    named = asked.file_path or asked.notebook_path or asked.path
-    paths = (absolute(named, cwd),) if named else ()
-    writes = name in _WRITERS or bool(_FOREIGN_WRITER.match(name))
-    return (ToolCall(id=call, name=name, paths=paths, writes=writes and bool(paths)),)
-
-
-def succeeded(block: Block, result: str | Result | list[Raw] | None) -> bool:
-    """Given a tool's result and the program's note, return whether the tool did what it was asked."""
-    if block.is_error:
-        return False
-    if isinstance(result, str):
-        return not result.startswith(("User rejected", "Error", "Interrupted"))
-    return not (isinstance(result, Result) and result.interrupted)

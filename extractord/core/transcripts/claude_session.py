@@ -6,8 +6,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
 from extractord.core.records import Entry, Origin, Role, Seen, ToolCall, Voided
+from extractord.core.transcripts.claude_calls import calls, output
 from extractord.core.transcripts.claude_copies import Copies
-from extractord.core.transcripts.claude_records import Block, Record, Result, calls, plain, succeeded
+from extractord.core.transcripts.claude_records import Block, Record, plain
 from extractord.core.transcripts.claude_skimming import SILENT, skim, told_by_ends
 from extractord.core.transcripts.claude_words import (
     INTERRUPTED,
@@ -19,12 +20,11 @@ from extractord.core.transcripts.claude_words import (
 )
 from extractord.core.transcripts.decoding import decoder, is_blank
 from extractord.core.transcripts.emitted import Emitted
-from extractord.core.transcripts.recorded import instant, is_injected, parts, shortened, text_key
+from extractord.core.transcripts.recorded import instant, is_injected, parts, text_key
 from extractord.core.transcripts.rewinds import Tree
 
 AGENT = "claude-code"
 
-USES = frozenset(["tool_use", "server_tool_use", "mcp_tool_use"])
 ENDING = frozenset(["end_turn", "refusal"])
 _ANSWERING = frozenset(["assistant", "system"])
 
@@ -166,15 +166,12 @@ class ClaudeSession:
     def _results(self, row: Record, results: list[Block]) -> Sequence[Seen]:
         self._place(row, anchors=True)
         seen: list[Seen] = []
-        path = row.result.path if isinstance(row.result, Result) else None
         for nth, block in enumerate(results):
-            text = shortened(plain(block.content))
-            if path and path not in text:
-                text += f"\n[full output: {path}]"
+            text, ok = output(block, row)
             call = block.tool_use_id or ""
             is_ours = is_injected(text) or "extractord" in self.emitted.calling(call)
             origin = Origin.RECALLED if is_ours else Origin.SYNTHETIC
-            seen += self.emitted.answered(call, ok=succeeded(block, row.result))
+            seen += self.emitted.answered(call, ok=ok)
             seen += self._entry(row, Role.TOOL, origin, text, nth=nth)
         if row.message and len(results) < len(row.message.blocks()):
             beside = plain([each for each in row.message.blocks() if each.type == "text"])
@@ -194,10 +191,7 @@ class ClaudeSession:
         if row.is_error or message.model == "<synthetic>":
             text = plain(message.content)
             return self._said(row, Role.CONTEXT, Origin.SYNTHETIC, text, ends=bool(row.is_error))
-        made: tuple[ToolCall, ...] = ()
-        for block in message.blocks():
-            if block.type in USES:
-                made += calls(block, row.cwd)
+        made = calls(message.blocks(), row.cwd)
         ends = message.stop_reason in ENDING and not made
         if ends and not message.content:
             return () if self._is_aside(row) else self.emitted.ended()
