@@ -100,7 +100,7 @@ class ClaudeDeferring:
     def _skimmed(self, lines: bytes, at: int, end: int, head: re.Match[bytes]) -> Deferred | None:
         """A line, known by its ends, to be kept; None where it has to be read."""
         inner, ends, kind, after = self.reader, self._ends, head.lastgroup, head.end()
-        if not inner.is_prompted or end - at > _RECORD_BYTES:
+        if not inner.order.is_prompted or end - at > _RECORD_BYTES:
             return None
         if kind == "answered":
             stop = ends.answered(lines, after, end)
@@ -139,7 +139,7 @@ class ClaudeDeferring:
             return self._at_once(record)
         if row.uuid in inner.tree:
             return self._again(row, record)
-        deferred = self._deferred(row, record) if inner.is_prompted else None
+        deferred = self._deferred(row, record) if inner.order.is_prompted else None
         if deferred is None:
             return self._at_once(record)
         inner.tree.add(row.uuid, row.parent, anchors=True)
@@ -246,7 +246,7 @@ _SILENT = Deferred("", "", b"")
 def thaw(kept: tuple[Kept, ...]) -> tuple[Entry, ...]:
     """Given what is kept of an exchange, return its entries: a session reads it that knows what was made."""
     session = ClaudeSession("")
-    session.is_prompted = True
+    session.order.prompted()
     entries: dict[str, Entry] = {}
     for each in kept:
         if isinstance(each, Entry):

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 
 from extractord.core.records import Entry, Origin, Role, Seen, ToolCall, Voided
 from extractord.core.transcripts.claude_calls import calls, output
-from extractord.core.transcripts.claude_copies import Copies
+from extractord.core.transcripts.claude_order import Order
 from extractord.core.transcripts.claude_records import Block, Record, plain
 from extractord.core.transcripts.claude_skimming import SILENT, skim, told_by_ends
 from extractord.core.transcripts.claude_words import (
@@ -26,7 +26,6 @@ from extractord.core.transcripts.rewinds import Tree
 AGENT = "claude-code"
 
 ENDING = frozenset(["end_turn", "refusal"])
-_ANSWERING = frozenset(["assistant", "system"])
 
 decode = decoder(Record)
 
@@ -45,11 +44,8 @@ class ClaudeSession:
         self.tree = Tree()
         self.emitted = Emitted()
         self._texts: Counter[str] = Counter()
-        self.is_prompted = self._is_subagent
-        self._early: list[Record] = []
-        self._copies = Copies()
-        self._has_conversed = False
-        self._folds: dict[str, Callable[[Record], Sequence[Seen]]] = {
+        self.order = Order(self._fold, self.tree, is_prompted=self._is_subagent)
+        self._folds: dict[str | None, Callable[[Record], Sequence[Seen]]] = {
             "assistant": self._assistant,
             "user": self._user,
             "attachment": self._attachment,
@@ -74,25 +70,12 @@ class ClaudeSession:
             return ()
         self.session = row.session or row.other_session or self.session or self.name
         self.version = row.version or self.version
-        fold = self._folds.get(row.type or "")
-        if fold is not None:
-            return self._taken(row, fold, is_first=is_first)
+        if row.type in self._folds:
+            return self.order.take(row, is_first=is_first)
         self._place(row)
         if row.type not in SILENT:
             self.unknown[(row.type or "untyped")[:64]] += 1
         return ()
-
-    def _taken(
-        self, row: Record, fold: Callable[[Record], Sequence[Seen]], *, is_first: bool
-    ) -> Sequence[Seen]:
-        """Fold a line of the conversation, as soon as it is known whether it is a copy."""
-        copies, starts = self._copies, not self._has_conversed
-        self._has_conversed = True
-        if not (starts or copies.is_copying or copies.is_undecided):
-            return fold(row) if self.is_prompted and not self._early else self._in_order(row, fold)
-        taken = copies.take(row, is_first=starts)
-        self.is_prompted = self.is_prompted or (is_first and not copies.is_undecided)
-        return [seen for each in taken for seen in self._in_order(each, self._folds[each.type or ""])]
 
     def _broken(self, record: bytes) -> None:
         if not is_blank(record):
@@ -103,35 +86,10 @@ class ClaudeSession:
 
     def settle(self) -> Sequence[Seen]:
         """What waits for a first prompt waits in vain."""
-        early, self._early = [*self._copies.rest(), *self._early], []
-        return self._folded(early)
+        return self.order.rest()
 
-    def _in_order(self, row: Record, fold: Callable[[Record], Sequence[Seen]]) -> Sequence[Seen]:
-        """Fold a record; where a file begins with bookkeeping, an answer to what is yet to come waits.
-
-        Claude Code now and then writes the first answer of a session before its prompt.
-        """
-        if not self.is_prompted and row.type in _ANSWERING and self._hangs(row):
-            self._early.append(row)
-            return ()
-        seen = fold(row)
-        if not (self._early and self.is_prompted):
-            return seen
-        prompted_at = instant(row.timestamp)
-        before: list[Record] = []
-        after: list[Record] = []
-        for early in self._early:
-            at = instant(early.timestamp)
-            (before if at and prompted_at and at < prompted_at else after).append(early)
-        self._early = []
-        return [*self._folded(before), *seen, *self._folded(after)]
-
-    def _hangs(self, row: Record) -> bool:
-        """True if the record's parent has not come."""
-        return isinstance(row.parent, str) and row.parent not in self.tree
-
-    def _folded(self, rows: Iterable[Record]) -> list[Seen]:
-        return [seen for row in rows for seen in self._folds[row.type or ""](row)]
+    def _fold(self, row: Record) -> Sequence[Seen]:
+        return self._folds[row.type](row)
 
     def _user(self, row: Record) -> Sequence[Seen]:
         content = row.message.content if row.message else None
@@ -139,7 +97,7 @@ class ClaudeSession:
             results = [each for each in content if each.type == "tool_result"]
             if results:
                 return self._results(row, results)
-        is_aside = self._is_subagent or row.is_sidechain is True
+        is_aside = self._is_aside(row)
         if row.result is None and not is_aside:
             typed = written(row, content)
             if typed:
@@ -154,7 +112,7 @@ class ClaudeSession:
 
     def _prompt(self, row: Record, text: str) -> Sequence[Seen]:
         dead: tuple[str, ...] = ()
-        self.is_prompted = self.is_prompted or not self._copies.is_copying
+        self.order.prompted()
         if row.uuid and row.uuid not in self.tree:
             above = row.above()
             dead = self.tree.prompted(row.uuid, above)
@@ -251,7 +209,7 @@ class ClaudeSession:
         made: tuple[ToolCall, ...] = (),
         ends: bool = False,
     ) -> list[Entry]:
-        is_aside = self._is_subagent or row.is_sidechain is True
+        is_aside = self._is_aside(row)
         if row.forked is not None:
             origin = Origin.COPIED
         elif is_aside and origin is Origin.SYNTHETIC:
