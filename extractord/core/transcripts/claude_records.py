@@ -117,11 +117,8 @@ def plain(content: str | list[Block] | list[Part] | None) -> str:
     return "\n\n".join(text for _, text in texts(content) if text)
 
 
-def texts(content: str | list[Block] | list[Part] | None) -> Iterable[tuple[str, str]]:
+def texts(content: list[Block] | list[Part] | None) -> Iterable[tuple[str, str]]:
     """The texts of a content, each with its type; what is not text is named."""
-    if isinstance(content, str):
-        yield "text", content.strip("\ufeff")
-        return
     for block in content or ():
         if block.type in ("image", "document"):
             yield block.type, f"[{block.type}]"
