@@ -121,3 +121,31 @@ def test_nothing_of_what_was_read_stays_behind_and_what_was_opened_follows(perso
         assert list(room.ledger.surveys.texts(SHOP_ROOT, law_version())) == []
         assert room.ledger.uses.opened(SHOP_ROOT) == {}
         assert room.ledger.uses.opened(NEW)["port.md"].times == 1
+
+
+def test_only_a_root_whose_memories_went_is_taken_away(person: Person) -> None:
+    made, old = person.memory / "projects" / "made-0123456789abcdef", person.memory / SHOP_ROOT
+    made.mkdir(mode=0o700)
+    person.writes(NEW, "harbour.md", fact("harbour", "Ships come to Hamburg"))
+    with storeroom(person.settings, print) as room:
+        room.store.notice(room.store.names())
+        room.store.move(SHOP_ROOT, NEW, ELSEWHERE)
+        assert (made.is_dir(), old.exists()) == (True, False)
+        assert room.ledger.rehoming.open_moves() == ()
+    with storeroom(person.settings, print) as room:  # each start recovers
+        assert (made.is_dir(), old.exists()) == (True, False)
+
+
+def test_a_root_whose_memories_went_is_taken_away_after_a_crash_too(person: Person) -> None:
+    old = person.memory / SHOP_ROOT
+    person.writes(NEW, "harbour.md", fact("harbour", "Ships come to Hamburg"))
+    with storeroom(person.settings, print) as room:
+        room.store.notice(room.store.names())
+        room.store.move(SHOP_ROOT, NEW, ELSEWHERE)
+        old.mkdir(mode=0o700)  # as a crash leaves it
+        room.ledger.rehoming.begin_move(SHOP_ROOT, NEW, ELSEWHERE)
+    with storeroom(person.settings, print) as room:
+        assert not old.exists()
+        assert room.ledger.rehoming.open_moves() == ()
+        moves = [row for row in room.ledger.audit.recent(100) if row.kind == "move"]
+        assert len(moves) == 1

@@ -10,7 +10,6 @@ from pathlib import Path
 
 from extractord.core.ports import Ledger
 from extractord.core.records import Project
-from extractord.core.survey import USER_ROOT
 from extractord.durable import sync_at
 from extractord.edges.store.burying import Burying
 from extractord.edges.store.merging import merge_of
@@ -63,24 +62,27 @@ class Moving:
 
         def also() -> None:
             self.ledger.rehoming.merge(old, new, project, merge.names)
+            self.ledger.rehoming.begin_move(old, new, project)
             self.ledger.audit.note("move", by, {"old": old, "new": new, "renamed": renamed}, now)
 
         self.placing.carry_out(by, merge.placements, now, also)
-        self.burying.level()
-        self.drop(old)
+        self.finish(now, by)
         return renamed
 
-    def drop(self, root: str) -> None:
-        """Take a project's root away in which nothing is, nor was: its memories went to another one."""
-        if root != USER_ROOT and not self.ledger.versions.current(root):
-            with suppress(OSError):  # a person's own files, or lines of the index, stay where they are
-                (self.memory / root).rmdir()
-
     def finish(self, now: datetime, by: str = UNATTENDED) -> None:
-        """Tell the ledger of roots that have another name now; drop moves that did not come about."""
+        """Tell the ledger of roots that have another name now; drop moves that did not come about.
+
+        A root whose memories went to another one goes too. Only such a one: an empty folder that
+        somebody has just made is theirs.
+        """
         for old, new, project in self.ledger.rehoming.open_moves():
+            source, is_there = self.memory / old, (self.memory / new).is_dir()
+            is_moved = is_there and not source.exists()
+            if is_there and not self.ledger.versions.current(old):
+                with suppress(OSError):  # a person's own files, or lines of the index, stay where they are
+                    source.rmdir()
             with self.ledger.transaction():
-                if (self.memory / new).is_dir() and not (self.memory / old).exists():
+                if is_moved:
                     self.ledger.rehoming.move(old, new, project)
                     self.ledger.audit.note("move", by, {"old": old, "new": new}, now)
                 else:

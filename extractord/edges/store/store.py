@@ -98,7 +98,6 @@ class Store:
                     self.roots.folder(root).sweep()
                 except StoreError as error:
                     warn(str(error))
-                self._moving.drop(root)
             torn = self.burying.level()
         if torn:
             warn(torn)
