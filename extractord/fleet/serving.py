@@ -58,6 +58,7 @@ async def serve_extractor(settings: Settings, outside: Outside, partitions: Coll
         ):
             check_persons(settings, partitions)
             extracting = Extracting(house, partitions, bus.say)
+            running = extracting.running
             claim = Claim(
                 name=segment(settings.mqtt.name or platform.node()),
                 partitions=frozenset(partitions),
@@ -74,17 +75,17 @@ async def serve_extractor(settings: Settings, outside: Outside, partitions: Coll
 
             attending = _attending(signals, outside, f"extracting {len(partitions)} partitions", follow)
             try:
-                await _until(attending, calling, extracting.work(signals.stop, outside.notify.alive))
-                await drained(extracting.running, extracting.house.settings.run.drain_s, signals.at_once)
+                await _until(attending, calling, running.work(signals.stop, outside.notify.alive))
+                await drained(running.tasks, running.house.settings.run.drain_s, signals.at_once)
             finally:
                 calling.cancel()
-                for run in extracting.running:
+                for run in running.tasks:
                     run.cancel()
-                await asyncio.gather(calling, *extracting.running, return_exceptions=True)
+                await asyncio.gather(calling, *running.tasks, return_exceptions=True)
                 await extracting.close()
             outside.say("stopped")
-            if extracting.fault is not None:
-                raise extracting.fault
+            if running.fault is not None:
+                raise running.fault
 
 
 async def serve_mirror(settings: Settings, outside: Outside) -> None:
