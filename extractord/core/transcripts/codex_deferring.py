@@ -135,7 +135,7 @@ class CodexDeferring:
         inner, kind = self.reader, head.lastgroup
         if not inner.is_known or inner.at.is_copying or inner.follows_meta or end - at > _RECORD_BYTES:
             return None
-        if inner.at.waiting is not None and kind != "started":
+        if inner.at.waiting and kind != "started":
             return None
         if kind == "started":
             inner.at.enter(head["started"].decode())

@@ -33,8 +33,8 @@ class Standing(Struct, gc=False):
     """What comes may be the parent's, repeated by a fork."""
     ids: list[str] = []
     """Of what this turn brought."""
-    waiting: tuple[Line, Payload] | None = None
-    """A prompt that an event told, and that may still come as an item."""
+    waiting: tuple[tuple[Line, Payload], ...] = ()
+    """Prompts that events told, and that may still come as items."""
 
     def now(self) -> Standing:
         """The same, apart from what comes of this one."""
@@ -50,7 +50,7 @@ class Standing(Struct, gc=False):
         self.began, self.scope = began, self.session or ""
         self.cwd, self.branch = meta.cwd, meta.git.branch if meta.git else None
         self.turn, self.turn_is_prompted = None, False
-        self.is_copying, self.waiting = False, None
+        self.is_copying, self.waiting = False, ()
 
     def enter(self, turn: str | None) -> None:
         """What comes now is of this turn, where it is said."""
@@ -78,8 +78,8 @@ class Standing(Struct, gc=False):
 
 
 def acts(line: Line, payload: Payload) -> bool:
-    """True for what comes after a prompt: what the agent does, the turn's end, the next prompt's event."""
+    """True for what comes after a prompt: what the agent does, the turn's end, its taking back."""
     if line.type == "event_msg":
-        return payload.type in ENDS or payload.type == "user_message"
+        return payload.type in ENDS or payload.type == "thread_rolled_back"
     is_agents = payload.type in CALLS or payload.type in OUTPUTS or payload.role == "assistant"
     return line.type == "compacted" or (line.type == "response_item" and is_agents)

@@ -102,7 +102,7 @@ class CodexThread:
         return self._take(line, payload)
 
     def _take(self, line: Line, payload: Payload) -> Iterable[Seen]:
-        if self.at.waiting is not None and acts(line, payload):
+        if self.at.waiting and acts(line, payload):
             return [*self.settle(), *self._take(line, payload)]
         follows_meta, self.follows_meta = self.follows_meta, line.type == "session_meta"
         match line.type:
@@ -124,8 +124,8 @@ class CodexThread:
 
     def settle(self) -> Iterable[Seen]:
         """A prompt that an event told, and no item, is one nevertheless."""
-        waiting, self.at.waiting = self.at.waiting, None
-        return self._prompt(*waiting) if waiting else ()
+        waiting, self.at.waiting = self.at.waiting, ()
+        return [seen for each in waiting for seen in self._prompt(*each)]
 
     def _old(self, line: Line, record: bytes) -> Payload | None:
         """A line without a payload: a bare item, or the first line, of an old version."""
@@ -168,7 +168,7 @@ class CodexThread:
         if event.type in STARTS:
             self.at.enter(event.turn_id)
         elif event.type == "user_message":
-            self.at.waiting = None if self._has_items else (line, event)
+            self.at.waiting = () if self._has_items else (*self.at.waiting, (line, event))
         elif event.type in ENDS:
             return self.entries.emitted.ended()
         elif event.type in TOOL_ENDS and event.call_id:
@@ -222,7 +222,7 @@ class CodexThread:
         seen = list(self.entries.spoken(at, line, Role.CONTEXT, origin, rest))
         if written:
             if line.type == "response_item":
-                self._has_items, at.waiting = True, None
+                self._has_items, at.waiting = True, ()
             self._begin_turn()
             at.turn_is_prompted = True
             is_given = at.origin is Origin.HUMAN and is_template(written)

@@ -194,6 +194,25 @@ def test_a_prompt_that_an_event_repeats_counts_once(is_first: bool) -> None:
     assert prompts(settled(reader(SOURCE), *lines)) == expected
 
 
+def test_prompts_that_events_tell_one_after_the_other_count_once() -> None:
+    words = "we use tabs", "and spaces in YAML"
+    told, items = (
+        [event("user_message", message=each) for each in words],
+        [says("user", each) for each in words],
+    )
+    answer = says("assistant", "ok")
+    assert prompts(settled(reader(SOURCE), meta(), *told, *items, answer)) == [*words]
+    assert prompts(settled(reader(SOURCE), meta(), *told, items[0], answer, items[1])) == [*words]
+    assert prompts(settled(reader(SOURCE), meta(), *told, answer)) == [*words]
+    assert prompts(settled(reader(SOURCE), meta(), *told)) == [*words]
+
+
+def test_a_rollback_takes_back_what_only_an_event_told() -> None:
+    told = [event("user_message", message=each) for each in ("we use tabs", "no, spaces")]
+    seen = settled(reader(SOURCE), meta(), *told, event("thread_rolled_back", num_turns=1))
+    assert [each.text for each in newest(seen).values() if each.id not in voided(seen)] == ["we use tabs"]
+
+
 def test_a_summary_that_stands_as_a_prompt_is_recalled() -> None:
     words = "Another language model started to solve this problem and produced a summary of it: tabs"
     assert shape(fed(reader(SOURCE), meta(), says("user", words))) == [
