@@ -34,9 +34,8 @@ class Copies:
     def take(self, row: Record, *, is_first: bool) -> list[Record]:
         """Given a line of the conversation, return what can be folded now, copies marked as forked."""
         self._is_open = self._is_open or (is_first and _may_repeat(row))
-        is_answer = row.type == "assistant" and not row.is_error
-        if self._waiting and is_answer:
-            self._is_open = self.is_copying = _is_at_once(self._waiting[-1], row)
+        if self._waiting and _is_answer(row):
+            self._is_open = self.is_copying = _is_at_once(self._asked(), row)
         elif self._is_open and (self._waiting or _is_prompt(row)):
             self._waiting.append(row)
             return []
@@ -46,6 +45,10 @@ class Copies:
         """What waits, perhaps in vain."""
         waiting, self._waiting = self._waiting, []
         return waiting
+
+    def _asked(self) -> Record:
+        """The newest prompt that waits: what the program said since is no answer to it."""
+        return next(row for row in reversed(self._waiting) if _is_prompt(row))
 
     def _marked(self, row: Record) -> Record:
         if self.is_copying:
@@ -63,6 +66,12 @@ def _is_at_once(prompt: Record, answer: Record) -> bool:
 def _may_repeat(row: Record) -> bool:
     is_root = row.parent is None and not row.is_sidechain
     return is_root and _is_prompt(row) and (row.version or "").startswith(_OLD)
+
+
+def _is_answer(row: Record) -> bool:
+    """True if it is the model's: what the program says itself stands there at once."""
+    is_models = row.message is None or row.message.model != "<synthetic>"
+    return row.type == "assistant" and not row.is_error and is_models
 
 
 def _is_prompt(row: Record) -> bool:

@@ -372,6 +372,31 @@ def test_an_old_sessions_first_prompt_is_a_persons_unless_its_answer_stands_ther
     assert prompts(settled(reader(SOURCE), first, *later)) == ["we use tabs here"]
 
 
+def test_what_the_program_says_at_once_is_no_answer_that_marks_a_copy() -> None:
+    def told(ident: str, parent: str, second: str) -> dict[str, object]:
+        return earlier(ident, parent, "assistant", None, second) | {
+            "message": {
+                "role": "assistant",
+                "model": "<synthetic>",
+                "content": [text("No response requested.")],
+            }
+        }
+
+    first = earlier("u1", None, "user", "we use tabs here", "00.100")
+    answer = earlier("a1", "e1", "assistant", [text("Noted.")], "00.106")
+    assert prompts(settled(reader(SOURCE), first, told("e1", "u1", "00.103"))) == ["we use tabs here"]
+    later = [
+        answer | {"timestamp": "2026-11-30T12:00:03.500Z"},
+        earlier("u2", "a1", "user", "and CI", "09.1"),
+    ]
+    seen = settled(reader(SOURCE), first, told("e1", "u1", "00.103"), *later)
+    assert prompts(seen) == ["we use tabs here", "and CI"]
+    assert [
+        each.origin
+        for each in newest(settled(reader(SOURCE), first, told("e1", "u1", "00.103"), answer)).values()
+    ] == [Origin.COPIED] * 3
+
+
 def test_a_prompt_that_the_model_suggested_is_not_a_persons_words() -> None:
     seen = fed(
         reader(SOURCE),
