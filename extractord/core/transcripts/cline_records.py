@@ -64,6 +64,10 @@ _ASKING = frozenset(
     }
 )
 """Tools in whose result a person may answer; any other gives what files, pages and servers say."""
+_LEADING = frozenset({"search_files", "codebase_search", "browser_action", "fetch_instructions"})
+"""Tools of Roo Code that begin what they found with words of their own: a statement there is no find."""
+_TO_A_READING = re.compile(r"\s*(?:File: |<files?>)")
+"""What follows a statement to the reading of a file, whose contents never come first."""
 _RESULT = re.compile(r"\[([\w-]+)(?: for [^\n]*)?\] Result:\s*")
 _XML = re.compile(
     r"<(write_to_file|replace_in_file|apply_diff|insert_content|search_and_replace|execute_command|read_file"
@@ -181,13 +185,18 @@ def replied_in(tool: str, text: str, *, beside: bool = False, given: Container[s
     stated, rest = _stated(text)
     if stated is not None:
         said = stated.strip()
-        return said if tool in _ASKING or said in given else None
+        is_own = tool in _ASKING or tool in _LEADING or _is_to_a_reading(tool, rest)
+        return said if is_own or said in given else None
     if tool not in _ASKING:
         match = _COMMENTED.match(rest) if beside else None
         return match[1].strip() if match else None
     runs_on = rest.lstrip().startswith(_RUNS_ON)
     match = _MEANWHILE.search(rest) if runs_on else _REPLIED.match(rest)
     return match[2].strip() if match else None
+
+
+def _is_to_a_reading(tool: str, rest: str) -> bool:
+    return tool == "read_file" and _TO_A_READING.match(rest) is not None
 
 
 def _stated(text: str) -> tuple[str | None, str]:

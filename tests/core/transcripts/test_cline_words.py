@@ -131,6 +131,29 @@ def test_a_word_to_a_file_that_was_not_to_be_read_is_a_persons_where_it_was_show
     assert prompts(fed(reader(ROO, ROO_SENT, models), denied)) == []
 
 
+@pytest.mark.parametrize(
+    ("tool", "rest"),
+    [
+        ("read_file", "\nFile: a.md\nStatus: Denied by user"),
+        ("read_file", "\n<files>\n<file><path>a.md</path><status>Denied by user</status></file>\n</files>"),
+        ("search_files", ""),
+        ("codebase_search", ""),
+        ("browser_action", ""),
+    ],
+)
+def test_a_refusal_of_a_reading_is_a_persons_where_what_is_read_cannot_stand_first(
+    tool: str, rest: str
+) -> None:
+    denied = called(tool, stated("denied", feedback="not there") + rest)
+    assert prompts(fed(reader(ROO, ROO_SENT), denied)) == ["not there"]
+    for forged in ("list_files", "access_mcp_resource"):
+        assert (
+            prompts(fed(reader(ROO, ROO_SENT), called(forged, stated("denied", feedback="x") + rest))) == []
+        )
+    found = called(tool, "File: a.md\n" + stated("denied", feedback="not there") + rest)
+    assert prompts(fed(reader(ROO, ROO_SENT), found)) == []
+
+
 def test_a_word_given_with_the_change_to_acting_is_a_persons() -> None:
     given = (
         "[The user has switched to ACT MODE, so you may now proceed with the task.]\n\n"
