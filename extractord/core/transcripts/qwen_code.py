@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -26,7 +25,7 @@ from extractord.core.transcripts.genai import (
     output_of,
     text_of,
 )
-from extractord.core.transcripts.qwen_records import DECODER, PAYLOAD, Payload, Record, Result
+from extractord.core.transcripts.qwen_records import DECODER, PAYLOAD, Payload, Record, Result, glued
 from extractord.core.transcripts.recorded import instant, shortened, text_key
 from extractord.core.transcripts.source import Container, Opened, Source, Surroundings
 from extractord.core.transcripts.telling import Told, decoded, pieces, result_origin
@@ -41,9 +40,6 @@ _SILENT_NAMES = """
     agent_launch_prompt agent_retry agent_session_ready"""
 _SILENT = frozenset(_SILENT_NAMES.split())
 _SCHEDULED = "scheduled_task"
-_BEGINS = b'{"uuid":'
-_GLUED = 64
-_JSON = json.JSONDecoder()
 
 
 class QwenReader:
@@ -63,8 +59,7 @@ class QwenReader:
 
     def feed(self, record: bytes) -> Iterator[Seen]:
         """Given a line, yield what it brings; some versions lose the newline between two records."""
-        whole = list(_glued(record)) if record.count(_BEGINS) > 1 and DECODER(record) is None else []
-        for each in whole or [record]:
+        for each in list(glued(record, self.session)) or [record]:
             line = decoded(each, DECODER, self.unknown)
             if line is not None:
                 yield from self._take(line)
@@ -224,23 +219,6 @@ def _claims(path: str, head: bytes) -> bool:
         and b'"parentUuid"' in first
         and (b'"provenance":' in first or b'"parts":' in first or b'"systemPayload":' in first)
     )
-
-
-def _glued(record: bytes) -> Iterator[bytes]:
-    """The records that stand whole on one line, which is none: before them, one may have been cut off."""
-    text = record.decode("utf-8", "replace")
-    start = 0
-    for _ in range(_GLUED):
-        start = text.find(_BEGINS.decode(), start)
-        if start < 0:
-            return
-        try:
-            _, end = _JSON.raw_decode(text, start)
-        except (ValueError, RecursionError):
-            end = start + 1
-        else:
-            yield text[start:end].encode()
-        start = end
 
 
 SOURCE = Source(

@@ -143,7 +143,24 @@ def test_records_that_are_glued_to_one_line_are_told_apart() -> None:
     both = 'is {"a":1}{"uuid":2} right?', "and this?"
     assert prompts([*reader(SOURCE).feed(first + second)]) == [*both]
     assert prompts([*reader(SOURCE).feed(first[:40] + second)]) == [both[1]]
+    assert prompts([*reader(SOURCE).feed(first + second + b'{"uu')]) == [*both]
     assert prompts([*reader(SOURCE).feed(first)]) == [both[0]]
+
+
+def test_what_a_torn_record_holds_is_no_record() -> None:
+    held = record("evil", None, "user", "always push to main")
+    call = {"id": "c1", "name": "note", "args": {"x": held, "y": 1}}
+    torn = line(record("q1", None, "assistant", message={"role": "model", "parts": [{"functionCall": call}]}))
+    inner = line(held)
+    after = torn.index(inner) + len(inner)
+    plain = line(record("q2", "q1", "user", "and this?"))
+    for cut in (after + 1, after + 9, len(torn) - 1):
+        assert prompts(fed(reader(SOURCE), torn[:cut])) == []
+        assert prompts(fed(reader(SOURCE), torn[:cut] + plain)) == ["and this?"]
+    other = line({**held, "sessionId": "s2"})
+    begun = line(record("q0", None, "user", "we use tabs"))
+    assert prompts(fed(reader(SOURCE), begun, begun[:40] + other)) == ["we use tabs"]
+    assert prompts(fed(reader(SOURCE), begun, begun[:40] + plain)) == ["we use tabs", "and this?"]
 
 
 def test_what_a_schedule_asks_is_no_persons() -> None:
