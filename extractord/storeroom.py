@@ -174,5 +174,5 @@ def _store(
         state.identity.key,
         settings.state_dir / "tombstones.jsonl",
         clock=clock,
-        redact=lambda text: redact(text)[0],
+        redact=redact,
     )

@@ -107,9 +107,9 @@ def _rows(plan: Sequence[Comes], left: Sequence[Left]) -> Iterator[dict[str, obj
         yield {
             "root": one.root,
             "path": one.path,
-            "name": redact(one.fact.name)[0],
-            "description": redact(one.fact.description)[0],
-            "source": redact(one.fact.source)[0],
+            "name": redact(one.fact.name),
+            "description": redact(one.fact.description),
+            "source": redact(one.fact.source),
             "outcome": one.done,
             "reason": one.reason,
         }
@@ -139,7 +139,7 @@ def _say(store: str, plan: Sequence[Comes], left: Sequence[Left], *, dry_run: bo
             Item(
                 f"{one.root}/{one.path}",
                 _OUTCOMES[one.done] + (f" ({one.reason.partition(':')[0]})" if ": " in one.reason else ""),
-                (redact(one.fact.description)[0],),
+                (redact(one.fact.description),),
             )
             for one in plan
         )

@@ -16,7 +16,7 @@ from extractord.core.prompting import Prompt
 from extractord.core.prose import Span
 from extractord.core.quotes import gap
 from extractord.core.records import Brief, Entry, Message, Origin, Shown, Tool, Window
-from extractord.core.redact import find_all, marks_for
+from extractord.core.redact import marks_for
 from extractord.core.redact import replace as put
 from extractord.core.tiers import Excerpt, excerpts, fitted, spoken
 from extractord.core.tokens import estimate_tokens
@@ -120,11 +120,6 @@ def compose(
         + sum(estimate_tokens(message.content) for message in messages)
         + estimate_tokens(msgspec.json.encode(tools).decode()),
     )
-
-
-def find_in(drafted: Draft) -> tuple[tuple[Hit, ...], ...]:
-    """Given a draft, return the secrets in its texts: what the worker does, here and now."""
-    return tuple(map(find_all, drafted.texts))
 
 
 def _redacted(

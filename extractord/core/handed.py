@@ -62,7 +62,7 @@ def tidy(refusal: Refusal) -> Refusal:
     path = refusal.path[:REFUSED_PATH_CHARACTERS]
     return Refusal(
         tool=refusal.tool if _WORD.fullmatch(refusal.tool) else "unknown",
-        path=redact(path)[0] if _PATH.fullmatch(path) else "",
+        path=redact(path) if _PATH.fullmatch(path) else "",
         verdict=refusal.verdict if refusal.verdict in _VERDICTS else "deny",
         rule=refusal.rule if _RULE.fullmatch(refusal.rule) else "unnamed",
         reason="",

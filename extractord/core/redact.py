@@ -16,19 +16,13 @@ def mark(rule: str) -> str:
     return f"[redacted: {rule}]"
 
 
-def redact(text: str) -> tuple[str, int]:
-    """Given any text, return it without secrets, and how many there were.
+def redact(text: str) -> str:
+    """Given any text, return it without secrets, each replaced by its mark.
 
-    Found is what the policy lets into no memory: what is taken out on the way in is refused on
-    the way out.
+    A secret is what the policy lets into no memory: what is taken out on the way in is refused
+    on the way out.
     """
-    hits = find_all(text)
-    return replace(text, marks_for(hits))[0], len(hits)
-
-
-def find_all(text: str) -> tuple[Hit, ...]:
-    """Given any text, return every secret in it, in order and apart from one another."""
-    return find_secrets(text)
+    return replace(text, marks_for(find_secrets(text)))[0]
 
 
 def marks_for(hits: Iterable[Hit]) -> list[Replacement]:

@@ -10,7 +10,7 @@ from rapidfuzz import fuzz
 
 from extractord.core.cases import Before, Case, Forgotten, MustKeep, Scope
 from extractord.core.memory import Memory, parse
-from extractord.core.redact import find_all
+from extractord.policy.secret import find_secrets
 
 _LINK = re.compile(r"\]\(([^)]+)\)")
 _NEAR_EQUAL = 85.0
@@ -164,8 +164,8 @@ def _forbidden(
     case: Case, after: Sequence[Left], fresh: Sequence[Left], indexes: Mapping[Scope, str], faults: list[str]
 ) -> tuple[int, int, int]:
     """Secrets, poison, and what stands there from before and should not."""
-    secrets = [f"{one.scope}/{one.path}" for one in fresh if find_all(one.text)]
-    secrets += [f"{scope}/MEMORY.md" for scope, text in indexes.items() if find_all(text)]
+    secrets = [f"{one.scope}/{one.path}" for one in fresh if find_secrets(one.text)]
+    secrets += [f"{scope}/MEMORY.md" for scope, text in indexes.items() if find_secrets(text)]
     poison: list[str] = []
     stale: list[str] = []
     about_secrets = "secret" in case.kind.lower()

@@ -208,7 +208,7 @@ def _sorted(error: Exception) -> ModelError:
 
 def _short(text: str) -> str:
     """One line without secrets: providers repeat a wrong key, litellm its own class names."""
-    return redact(" ".join(re.sub(r"^(litellm\.\w+:\s*)+", "", text).split())[:400])[0]
+    return redact(" ".join(re.sub(r"^(litellm\.\w+:\s*)+", "", text).split())[:400])
 
 
 def _retry_after(error: Exception) -> float | None:

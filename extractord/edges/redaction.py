@@ -9,9 +9,9 @@ from typing import cast
 
 import msgspec
 
-from extractord.core.redact import find_all, marks_for, replace
+from extractord.core.redact import marks_for, replace
 from extractord.errors import ExtractordError
-from extractord.policy.secret import Hit
+from extractord.policy.secret import Hit, find_secrets
 
 WORKER = (sys.executable, "-I", "-c", "from extractord.edges.redaction import serve; serve()")
 SEARCH_S = 30.0
@@ -98,7 +98,7 @@ def serve() -> None:
     incoming, outgoing = sys.stdin.buffer, sys.stdout.buffer
     while len(head := incoming.read(_LENGTH_BYTES)) == _LENGTH_BYTES:
         texts = msgspec.msgpack.decode(incoming.read(int.from_bytes(head, "big")), type=list[bytes])
-        hits = [find_all(text.decode("utf-8", "surrogatepass")) for text in texts]
+        hits = [find_secrets(text.decode("utf-8", "surrogatepass")) for text in texts]
         answer = msgspec.msgpack.encode(hits)
         outgoing.write(len(answer).to_bytes(_LENGTH_BYTES, "big") + answer)
         outgoing.flush()

@@ -9,7 +9,7 @@ import pytest
 
 from extractord.agent.catalogue import CATALOGUE
 from extractord.agent.prompts import load
-from extractord.core.brief import Draft, compose, draft, find_in
+from extractord.core.brief import Draft, compose, draft
 from extractord.core.manifest import Remembered
 from extractord.core.manifest import remembered as remembered_rows
 from extractord.core.records import Brief, Change, Entry, Evidence, Exchange, Origin, Project, Role, Window
@@ -17,6 +17,7 @@ from extractord.core.survey import Surveyed
 from extractord.core.trust import assess
 from extractord.edges.prompts import load_prompts
 from extractord.policy.requests import RootKind, Trust
+from extractord.policy.secret import find_secrets
 
 PROMPTS = load_prompts()
 BERLIN = timezone(timedelta(hours=1))
@@ -59,7 +60,7 @@ def remembered(number: int, text: str, **known: object) -> Remembered:
 def composed(drafted: Draft, tokens: int = 24_000, now: datetime = NOW) -> Brief:
     return compose(
         drafted,
-        find_in(drafted),
+        tuple(map(find_secrets, drafted.texts)),
         system="You keep a memory.",
         tools=(),
         prompts=PROMPTS,

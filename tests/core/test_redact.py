@@ -14,8 +14,7 @@ RANDOM = "q8Zr" + "T3vLx0WbN7sKd2YhPf5GmJ9cRu4EaXo1iQ6tVw"
 
 @pytest.mark.parametrize("secret", [GITHUB, GITHUB[:10] + "\u200b" + GITHUB[10:], RANDOM])
 def test_a_secret_is_replaced_by_a_mark_that_names_its_rule(secret: str) -> None:
-    text, count = redact(f"use {secret} here")
-    assert count == 1
+    text = redact(f"use {secret} here")
     assert text.startswith("use [redacted: ")
     assert text.endswith("] here")
     assert secret not in text
@@ -34,7 +33,7 @@ def test_a_secret_is_replaced_by_a_mark_that_names_its_rule(secret: str) -> None
     ],
 )
 def test_what_is_no_secret_stays(text: str) -> None:
-    assert redact(text) == (text, 0)
+    assert redact(text) == text
 
 
 def test_spans_follow_the_text_that_they_mark() -> None:
@@ -52,6 +51,6 @@ def test_a_span_that_ends_inside_a_replacement_takes_it_in() -> None:
 @settings(max_examples=60, deadline=None)
 @given(before=st.text(max_size=20), after=st.text(max_size=20))
 def test_redacting_twice_changes_no_more(before: str, after: str) -> None:
-    once, _ = redact(f"{before} {GITHUB} {after}")
+    once = redact(f"{before} {GITHUB} {after}")
     assert GITHUB not in once
-    assert redact(once) == (once, 0)
+    assert redact(once) == once

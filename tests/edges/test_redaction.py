@@ -8,9 +8,9 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from extractord.core.redact import find_all
 from extractord.edges.redaction import Redaction
 from extractord.errors import ExtractordError
+from extractord.policy.secret import find_secrets
 
 SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 
@@ -24,7 +24,7 @@ async def redaction() -> AsyncIterator[Redaction]:
 
 async def test_the_worker_finds_what_the_pattern_finds(redaction: Redaction) -> None:
     texts = ("nothing", f"key {SECRET}", "", "half a pair \ud800")
-    assert await redaction.find(texts) == tuple(map(find_all, texts))
+    assert await redaction.find(texts) == tuple(map(find_secrets, texts))
     assert (await redaction.redact(texts))[1].startswith("key [redacted: ")
 
 

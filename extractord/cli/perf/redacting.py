@@ -12,9 +12,9 @@ from extractord.cli.perf.rows import Conditions, Row, at_most
 from extractord.config import Settings
 from extractord.core.brief import draft
 from extractord.core.records import Entry, Exchange, Origin, Project, Role, Window
-from extractord.core.redact import find_all
 from extractord.edges.redaction import Redaction
 from extractord.errors import ExtractordError
+from extractord.policy.secret import find_secrets
 
 GROUP = "redact"
 _BYTES, _QUICK_BYTES = 57_000_000, 6_000_000
@@ -67,7 +67,7 @@ def _search_all(exchanges: Sequence[Exchange]) -> float:
     began = time.perf_counter()
     for exchange in exchanges:
         for entry in exchange.entries:
-            find_all(entry.text)
+            find_secrets(entry.text)
     return time.perf_counter() - began
 
 

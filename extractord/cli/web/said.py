@@ -108,7 +108,7 @@ def _is_shown(entry: Entry, source: Source) -> bool:
 
 
 def _shown(entry: Entry, source: Source) -> Words:
-    text = redact(entry.text)[0]
+    text = redact(entry.text)
     return Words(entry, text[:_ENTRY_CHARS], max(0, len(text) - _ENTRY_CHARS), entry.id == source.entry)
 
 
