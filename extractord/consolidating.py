@@ -54,7 +54,7 @@ async def consolidated(
     window = Window(agent=AGENT, session=session, project=project, exchanges=(exchange,))
     now = extraction.clock()
     brief = _brief(extraction, looked_at, session, now)
-    return await replace(extraction, mode=mode).run(Snapshot(window=window, offered_at=now, brief=brief))
+    return await replace(extraction, mode=mode).run(Snapshot(window=window, brief=brief))
 
 
 def _brief(extraction: Extraction, memories: tuple[Kept, ...], session: str, now: datetime) -> Brief:

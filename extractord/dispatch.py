@@ -38,7 +38,7 @@ class Dispatch:
 
         `brief` was kept from a run that was parked.
         """
-        self._mailbox.offer(replace(self._frozen(window), brief=brief), not_before)
+        self._mailbox.offer(Snapshot(window=window, brief=brief), not_before)
 
     def due(self, window: Window) -> datetime | None:
         """When the ledger lets all of the window run; one that somebody else has is asked for again."""
@@ -108,7 +108,7 @@ class Dispatch:
             self._mailbox.finish(snapshot)
         else:
             again = await self._again(snapshot.window)
-            self._mailbox.release(snapshot, self._frozen(again), self.due(again))
+            self._mailbox.release(snapshot, Snapshot(window=again), self.due(again))
 
     async def _again(self, window: Window) -> Window:
         """What is open of the window's session now."""
@@ -119,9 +119,6 @@ class Dispatch:
             if isinstance(come, Window) and come.project == window.project:
                 again = come
         return again
-
-    def _frozen(self, window: Window) -> Snapshot:
-        return Snapshot(window=window, offered_at=self.house.clock())
 
     def _done(self, task: asyncio.Task[None]) -> None:
         """A run that failed as no run can is ours: nothing is closed, and nothing more is begun."""

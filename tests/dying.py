@@ -36,7 +36,7 @@ async def main(home: Path, transcript: str, when: str) -> None:
             return now()
 
         extraction = replace(house.extraction, clock=clock)
-        await extraction.run(Snapshot(window=window, offered_at=now()))
+        await extraction.run(Snapshot(window=window))
 
 
 async def _window(house: House, transcript: str) -> Window:

@@ -110,7 +110,7 @@ class Desk:
     async def say(self, facts: Sequence[str], rest_s: float) -> None:
         """Say one fact a session, each when the broker has the one before."""
         for number, fact in enumerate(facts):
-            snapshot = Snapshot(window=self._window(f"{self.person}-{number:03d}", fact), offered_at=now())
+            snapshot = Snapshot(window=self._window(f"{self.person}-{number:03d}", fact))
             while True:
                 row = await self.forwarding.run(snapshot) if self.forwarding.is_ready else None
                 if row is not None and row.outcome == Outcome.FORWARDED:

@@ -34,9 +34,6 @@ class GateSettings:
     memory_roots: tuple[str, ...]
     excluded: tuple[str, ...] = ()
     """Directories whose sessions are never read."""
-    own_sessions: frozenset[str] = frozenset()
-    own_directories: tuple[str, ...] = ()
-    """Where our own runs work, if a model is reached through an agent."""
     own_marker: str = ""
     """What stands in each of our briefs; empty: nothing does."""
 
@@ -52,7 +49,7 @@ def gate(
     prompts = [entry for entry in exchange.entries if entry.origin in PROMPTS]
     if _is_excluded(exchange, settings):
         return Skip("excluded")
-    if _is_own(exchange, prompts, settings):
+    if _is_own(prompts, settings):
         return Skip("own_run")
     if (touched or touches(exchange, settings.memory_roots, settings.home)).written:
         return Skip("direct_write")
@@ -67,9 +64,5 @@ def _is_excluded(exchange: Exchange, settings: GateSettings) -> bool:
     return exchange.cwd is not None and under(exchange.cwd, settings.excluded, settings.home)
 
 
-def _is_own(exchange: Exchange, prompts: list[Entry], settings: GateSettings) -> bool:
-    if exchange.session in settings.own_sessions:
-        return True
-    if exchange.cwd is not None and under(exchange.cwd, settings.own_directories, settings.home):
-        return True
+def _is_own(prompts: list[Entry], settings: GateSettings) -> bool:
     return bool(settings.own_marker) and any(settings.own_marker in prompt.text for prompt in prompts)

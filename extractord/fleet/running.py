@@ -134,7 +134,7 @@ class Running:
                 if not left:
                     inbox.done(arrived, "already run")
                     return
-                snapshot = Snapshot(window=replace(whole, exchanges=left), offered_at=now)
+                snapshot = Snapshot(window=replace(whole, exchanges=left))
                 row = await room.in_zone(sending.zone).run(snapshot)
                 if row is not None and row.outcome in CLOSING:
                     inbox.done(arrived, row.outcome)
@@ -148,8 +148,7 @@ class Running:
 
     async def _run_again(self, person: str, window: Window, brief: Brief) -> None:
         async with self._persons.room(person) as room:
-            snapshot = Snapshot(window=window, offered_at=self.house.clock(), brief=brief)
-            await room.extraction.run(snapshot)
+            await room.extraction.run(Snapshot(window=window, brief=brief))
             self.tell(room)
             self.changed.add(person)
 

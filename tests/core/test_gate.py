@@ -11,8 +11,6 @@ SETTINGS = GateSettings(
     home="/home/dev",
     memory_roots=("~/memory", "/mnt/disk/memory"),
     excluded=("/home/dev/secret",),
-    own_sessions=frozenset({"ours"}),
-    own_directories=("/run/extractord",),
     own_marker="extractord-brief-7f3a",
 )
 PROMPT = Entry(
@@ -21,13 +19,9 @@ PROMPT = Entry(
 CALL = ToolCall(id="c", name="write", paths=("/home/dev/memory/user/a.md",), writes=True, ok=True)
 
 
-def exchange(
-    *calls: ToolCall, prompt: Entry = PROMPT, cwd: str | None = "/home/dev/shop", session: str = "s"
-) -> Exchange:
-    reply = Entry(
-        id="2", agent="pi", session=session, role=Role.ASSISTANT, origin=Origin.SYNTHETIC, calls=calls
-    )
-    return Exchange(agent="pi", session=session, key=prompt.id, entries=(prompt, reply), ended=True, cwd=cwd)
+def exchange(*calls: ToolCall, prompt: Entry = PROMPT, cwd: str | None = "/home/dev/shop") -> Exchange:
+    reply = Entry(id="2", agent="pi", session="s", role=Role.ASSISTANT, origin=Origin.SYNTHETIC, calls=calls)
+    return Exchange(agent="pi", session="s", key=prompt.id, entries=(prompt, reply), ended=True, cwd=cwd)
 
 
 def asked(found: Exchange, *seen: str) -> str:
@@ -50,16 +44,14 @@ def test_an_exchange_with_prose_runs() -> None:
         ("/home/dev/secret/deep", "excluded"),
         ("/home/dev/x/../secret", "excluded"),
         ("/home/dev/secretary", "run"),
-        ("/run/extractord/1", "own_run"),
         (None, "run"),
     ],
 )
-def test_a_directory_can_be_excluded_or_our_own(cwd: str | None, answer: str) -> None:
+def test_a_directory_can_be_excluded(cwd: str | None, answer: str) -> None:
     assert asked(exchange(cwd=cwd)) == answer
 
 
-def test_our_own_runs_are_known_by_session_and_by_the_marker_of_a_brief() -> None:
-    assert asked(exchange(session="ours")) == "own_run"
+def test_our_own_runs_are_known_by_the_marker_of_a_brief() -> None:
     ours = replace(PROMPT, text="Memories of this project extractord-brief-7f3a follow")
     assert asked(exchange(prompt=ours)) == "own_run"
     no_marker = GateSettings(home="/home/dev", memory_roots=())
@@ -135,8 +127,9 @@ def test_what_another_session_had_first_is_seen_already() -> None:
 
 def test_the_first_reason_counts() -> None:
     short = replace(PROMPT, text="ok")
-    assert asked(exchange(CALL, prompt=short, cwd="/home/dev/secret", session="ours"), "1") == "excluded"
-    assert asked(exchange(CALL, prompt=short, session="ours"), "1") == "own_run"
+    ours = replace(PROMPT, text="extractord-brief-7f3a")
+    assert asked(exchange(CALL, prompt=ours, cwd="/home/dev/secret"), "1") == "excluded"
+    assert asked(exchange(CALL, prompt=ours), "1") == "own_run"
     assert asked(exchange(CALL, prompt=short), "1") == "direct_write"
     assert asked(exchange(prompt=short), "1") == "no_prose"
 

@@ -15,9 +15,7 @@ NOW = datetime(2026, 11, 30, tzinfo=UTC)
 def snapshot(session: str, *keys: str, project: str = "p") -> Snapshot:
     exchanges = tuple(Exchange(agent="pi", session=session, key=key, entries=(), ended=True) for key in keys)
     where = Project(slug=project, identity=project, directory=f"/{project}")
-    return Snapshot(
-        window=Window(agent="pi", session=session, project=where, exchanges=exchanges), offered_at=NOW
-    )
+    return Snapshot(window=Window(agent="pi", session=session, project=where, exchanges=exchanges))
 
 
 def test_one_snapshot_waits_a_session_and_one_runs_a_project() -> None:

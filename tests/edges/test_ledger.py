@@ -249,9 +249,9 @@ def test_a_parked_run_is_told_until_it_is_reopened(ledger: Ledger, me: Owner) ->
     ledger.ranges.finish("r1", "parked", NOW)
     ledger.runs.keep_brief("r1", b"brief")
     assert ledger.standing.parked() == (parked,)
-    assert (ledger.runs.kept_brief("r1"), ledger.runs.kept_brief("r2")) == (b"brief", None)
+    assert ledger.runs.kept_open() == ()
     ledger.ranges.reopen("r1")
-    assert ledger.standing.parked() == ()
+    assert (ledger.standing.parked(), ledger.runs.kept_open()) == ((), (b"brief",))
 
 
 def test_what_is_held_is_counted_while_it_waits(ledger: Ledger) -> None:

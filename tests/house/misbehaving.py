@@ -62,7 +62,7 @@ def snapshot(project: Project, session: str, exchanges: Sequence[Sequence[Entry]
             for entries in exchanges
         ),
     )
-    return Snapshot(window=window, offered_at=now())
+    return Snapshot(window=window)
 
 
 def seeding(session: str) -> list[list[Entry]]:

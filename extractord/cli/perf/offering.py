@@ -94,7 +94,7 @@ async def _offer(reading: Reading, projects: Path, stop: asyncio.Event, moments:
             now = datetime.now(UTC)
             for come in await reading.touched(source, path, now):
                 if isinstance(come, Window):
-                    mailbox.offer(Snapshot(window=come, offered_at=now))
+                    mailbox.offer(Snapshot(window=come))
                     moments.put_nowait(time.perf_counter())
 
 

@@ -231,4 +231,4 @@ def _snapshot(name: str) -> Snapshot:
     )
     project = Project(slug=f"{name}-0123456789abcdef", identity=cwd, directory=cwd)
     window = Window(agent="claude-code", session=name, project=project, exchanges=(exchange,))
-    return Snapshot(window=window, offered_at=at)
+    return Snapshot(window=window)

@@ -141,7 +141,3 @@ class Runs(Protocol):
     def keep_brief(self, run: str, brief: bytes) -> None:
         """Keep a parked run's redacted brief, encoded: its transcript may be purged before a retry."""
         ...
-
-    def kept_brief(self, run: str) -> bytes | None:
-        """The brief that was kept of a run."""
-        ...

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from enum import StrEnum
 
 from msgspec import Struct
@@ -36,7 +35,6 @@ class Snapshot(Struct, frozen=True, kw_only=True):
     """A window frozen when an exchange ended, waiting for its run."""
 
     window: Window
-    offered_at: datetime
     brief: Brief | None = None
     """Kept from a run that was parked; None where there is still a transcript to brief from."""
 

@@ -23,7 +23,6 @@ _LITERAL = re.compile(
 )
 _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|.)", re.DOTALL)
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "0": "\0"}
-_CALL = re.compile(r"\btools\.(\w+)\s*\(")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _MARKS = ("<extractord-memory", "&lt;extractord-memory")
 """How memory that was injected begins: as it is, and as Gemini CLI and Qwen Code escape it."""
@@ -119,11 +118,6 @@ def script_writes(program: str, cwd: str | None) -> tuple[str, ...]:
 def script_reads(program: str, cwd: str | None) -> tuple[str, ...]:
     """Given JavaScript that calls `tools.…`, return the files that its commands read."""
     return _unique(*(path for text, place in _commands(program, cwd) for path in shell_reads(text, place)))
-
-
-def script_tools(program: str) -> tuple[str, ...]:
-    """Given JavaScript, return the names of the tools that it calls."""
-    return _unique(*_CALL.findall(program))
 
 
 def _commands(program: str, cwd: str | None) -> Iterator[tuple[str, str | None]]:

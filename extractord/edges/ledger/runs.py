@@ -191,11 +191,6 @@ class Runs:
         """Keep a parked run's redacted brief, encoded."""
         self._connection.execute("INSERT OR REPLACE INTO briefs VALUES (?, ?)", (run, brief))
 
-    def kept_brief(self, run: str) -> bytes | None:
-        """The brief that was kept of a run."""
-        row = self._connection.execute("SELECT brief FROM briefs WHERE run = ?", (run,)).fetchone()
-        return row and bytes(row[0])
-
 
 def _columns(row: RunRow) -> tuple[object, ...]:
     return tuple(_column(value) for value in msgspec.structs.astuple(row))

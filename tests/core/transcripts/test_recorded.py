@@ -14,7 +14,6 @@ from extractord.core.transcripts.recorded import (
     parts,
     patch_paths,
     script_reads,
-    script_tools,
     script_writes,
     shell_reads,
     shell_writes,
@@ -133,7 +132,6 @@ def test_a_program_is_scanned_for_commands_and_patches() -> None:
     )
     assert script_writes(program, CWD) == ("/w/n.md", "~/memory/n.md", f"{CWD}/a.md")
     assert script_reads(program, CWD) == (f"{CWD}/b.md",)
-    assert script_tools(program) == ("apply_patch", "exec_command")
 
 
 @pytest.mark.parametrize(
