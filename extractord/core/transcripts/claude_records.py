@@ -63,6 +63,12 @@ class Attachment(Struct, gc=False):
     mode: str | None = field(name="commandMode", default=None)
     is_meta: bool | None = field(name="isMeta", default=None)
     origin: Kind | None = None
+    source: str | None = field(name="rowSource", default=None)
+    is_untyped: bool | None = field(name="textNotTyped", default=None)
+    is_rewritten: bool | None = field(name="promptRewritten", default=None)
+    is_connectors: bool | None = field(name="fromConnector", default=None)
+    is_slacks: bool | None = field(name="verifiedSlackHumanTurn", default=None)
+    sender: Raw = field(name="emailSenderTurn", default=Raw())
 
 
 class Result(Struct, gc=False):
@@ -102,6 +108,20 @@ class Record(Struct, gc=False):
     source: str | None = field(name="rowSource", default=None)
     denial: str | None = field(name="toolDenialKind", default=None)
     answer: str | None = field(name="userFeedback", default=None)
+    is_hosts_denial: bool | None = field(name="toolDenialFromHost", default=None)
+    is_late_denial: bool | None = field(name="toolDenialAfterRun", default=None)
+    kind: str | None = field(name="sessionKind", default=None)
+    wakeup: str | None = field(name="wakeupSource", default=None)
+    is_virtual: bool | None = field(name="isVirtual", default=None)
+    is_handed_off: bool | None = field(name="handedOff", default=None)
+    is_untyped: bool | None = field(name="textNotTyped", default=None)
+    """The program's own word that it was not typed: it was chosen, shared or handed on."""
+    is_rewritten: bool | None = field(name="promptRewritten", default=None)
+    """By a hook."""
+    is_connectors: bool | None = field(name="fromConnector", default=None)
+    is_slacks: bool | None = field(name="verifiedSlackHumanTurn", default=None)
+    """Whoever wrote it in a thread of Slack."""
+    sender: Raw = field(name="emailSenderTurn", default=Raw())
 
     def above(self) -> str | None:
         """The parent's id, through a compaction's boundary; the session's root; None where unsaid."""

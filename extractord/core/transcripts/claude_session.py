@@ -8,11 +8,15 @@ from collections.abc import Callable, Sequence
 from extractord.core.records import Entry, Origin, Role, Seen, ToolCall, Voided
 from extractord.core.transcripts.claude_calls import calls, output
 from extractord.core.transcripts.claude_order import Order
+from extractord.core.transcripts.claude_pastes import typed_and_pasted
 from extractord.core.transcripts.claude_records import Block, Record, plain
 from extractord.core.transcripts.claude_skimming import SILENT, skim, told_by_ends
 from extractord.core.transcripts.claude_words import (
     INTERRUPTED,
+    MADE_BY,
+    is_handed_on,
     is_harness,
+    is_strangers,
     prompted_by,
     prose,
     refusal,
@@ -161,8 +165,10 @@ class ClaudeSession:
             self._place(row)
             return ()
         row.origin = row.origin or queued.origin
-        row.is_meta = row.is_meta or queued.is_meta or queued.mode == "task-notification"
-        text = "" if is_harness(row) or self._is_aside(row) else prose(queued.prompt)
+        row.is_meta = row.is_meta or queued.is_meta or queued.mode not in (None, "prompt")
+        row.is_untyped = row.is_untyped or is_handed_on(queued)
+        is_nobodys = is_harness(row) or queued.source in MADE_BY or is_strangers(queued)
+        text = "" if is_nobodys or self._is_aside(row) else prose(queued.prompt)
         self._place(row, anchors=bool(text))
         if not text:
             return self._said(row, Role.CONTEXT, Origin.SYNTHETIC, plain(queued.prompt))
@@ -214,6 +220,7 @@ class ClaudeSession:
             origin = Origin.COPIED
         elif is_aside and origin is Origin.SYNTHETIC:
             origin = Origin.SUBAGENT
+        text, pastes = typed_and_pasted(text) if role is Role.USER else (text, ())
         entry = Entry(
             id=row.uuid if row.uuid and not nth else self._key(row, role, text, nth),
             agent=AGENT,
@@ -227,6 +234,7 @@ class ClaudeSession:
             cwd=row.cwd,
             branch=row.branch,
             turn_end=ends and not is_aside,
+            pastes=pastes,
         )
         return self.emitted.fresh(
             entry, aside=is_aside and not self._is_subagent, part_of=row.uuid if nth else None

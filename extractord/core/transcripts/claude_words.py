@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from extractord.core.records import Origin
-from extractord.core.transcripts.claude_records import Block, Record, plain, texts
+from extractord.core.transcripts.claude_records import Attachment, Block, Record, plain, texts
 from extractord.core.transcripts.recorded import hosted
 
 INTERRUPTED = "[Request interrupted"
@@ -76,13 +76,14 @@ _TOLD = re.compile(
     re.DOTALL,
 )
 """What the program says in the person's name, as a whole."""
-_MADE_BY = frozenset(["harness", "hook"])
+MADE_BY = frozenset(["harness", "hook"])
 _PROGRAMS = ("sdk", "mcp", "bench", "claude-code-github-action", "claude-security")
 _UNATTENDED = frozenset(["", "cli"])
 """Where `sdk` as a prompt's source means a program: an editor passes on what is typed as `sdk` too."""
 _BY_HOST = frozenset(
     ["scheduled", "auto_continuation", "host_synthetic", "peer", "system", "task_notification"]
 )
+_NOBODY = frozenset([b"", b"null", b"false"])
 _TASK = "<scheduled-task "
 _APPROVED = "Implement the following plan:\n\n"
 _FEEDBACK = "\n\nUser feedback on this plan: "
@@ -99,8 +100,9 @@ def prompted_by(row: Record, text: str) -> Origin:
     """Whether a program gave the prompt (or the model, if only as a suggestion), or a person typed it."""
     entry = row.entrypoint or ""
     is_suggested = row.prompt_source == "suggestion_accepted"
-    is_timed = text.startswith(_TASK) or entry.endswith("_trigger")
-    if is_suggested or is_timed or row.turn_origin in _BY_HOST:
+    is_timed = text.startswith(_TASK) or entry.endswith("_trigger") or row.wakeup is not None
+    is_driven = row.turn_origin in _BY_HOST or (row.kind or "").startswith("daemon")
+    if is_suggested or is_timed or is_driven or is_handed_on(row):
         return Origin.HEADLESS
     if row.turn_origin == "human" or (row.origin is not None and row.origin.kind == "human"):
         return Origin.HUMAN
@@ -110,12 +112,27 @@ def prompted_by(row: Record, text: str) -> Origin:
 
 def refusal(row: Record) -> str:
     """What a person wrote who refused a call: the program's own note of it, not what a tool gave."""
-    return (row.answer or "").strip() if row.denial == "user-rejected" else ""
+    is_persons = row.denial == "user-rejected" and not (row.is_hosts_denial or row.is_late_denial)
+    return (row.answer or "").strip() if is_persons else ""
+
+
+def is_handed_on(said: Record | Attachment) -> bool:
+    """True if it came otherwise than by a person's typing it here, whoever it was."""
+    is_moved = isinstance(said, Record) and said.is_handed_off
+    is_recorded = said.source == "recorded"
+    return bool(is_moved or is_recorded or said.is_untyped or said.is_rewritten or said.is_slacks)
+
+
+def is_strangers(said: Record | Attachment) -> bool:
+    """True if somebody else wrote it: whoever sent a mail, or what a connector brought."""
+    return bool(said.is_connectors) or bytes(said.sender) not in _NOBODY
 
 
 def is_harness(row: Record) -> bool:
-    """True if the record says that no person wrote it."""
-    if row.is_meta or row.is_summary or row.prompt_source == "system" or row.source in _MADE_BY:
+    """True if the record says that no person wrote it, or none of this session."""
+    if row.is_meta or row.is_summary or row.prompt_source == "system" or row.source in MADE_BY:
+        return True
+    if row.is_virtual or is_strangers(row):
         return True
     return row.origin is not None and row.origin.kind not in (None, "human")
 

@@ -206,6 +206,9 @@ def test_prose_is_told_from_wrappers(content: object, prompt: str | None) -> Non
         {"toolUseResult": {"x": 1}},
         {"isCompactSummary": True},
         {"isSidechain": True},
+        {"isVirtual": True},
+        {"fromConnector": True},
+        {"emailSenderTurn": {"address": "a@example.net"}},
     ],
 )
 def test_what_the_record_says_is_not_typed_is_not_a_prompt(more: dict[str, object]) -> None:
@@ -230,6 +233,15 @@ def test_what_the_record_says_is_not_typed_is_not_a_prompt(more: dict[str, objec
         ({"promptSource": "sdk", "entrypoint": "claude-vscode"}, Origin.HUMAN),
         ({"promptSource": "sdk", "entrypoint": "claude-desktop", "origin": {"kind": "human"}}, Origin.HUMAN),
         ({"promptSource": "sdk", "entrypoint": "sdk-ts", "turnOrigin": "human"}, Origin.HUMAN),
+        ({"origin": {"kind": "human"}, "textNotTyped": True}, Origin.HEADLESS),
+        ({"origin": {"kind": "human"}, "promptRewritten": True, "turnOrigin": "human"}, Origin.HEADLESS),
+        ({"promptSource": "typed", "verifiedSlackHumanTurn": True}, Origin.HEADLESS),
+        ({"handedOff": True}, Origin.HEADLESS),
+        ({"rowSource": "recorded"}, Origin.HEADLESS),
+        ({"rowSource": "local", "emailSenderTurn": None}, Origin.HUMAN),
+        ({"wakeupSource": "loop_wakeup"}, Origin.HEADLESS),
+        ({"sessionKind": "daemon-worker"}, Origin.HEADLESS),
+        ({"sessionKind": "bg"}, Origin.HUMAN),
         ({"forkedFrom": {"sessionId": "s0", "messageUuid": "u0"}}, Origin.COPIED),
         ({"isSidechain": True, "agentId": "x"}, Origin.SUBAGENT),
         ({"isCompactSummary": True}, Origin.RECALLED),
@@ -261,6 +273,8 @@ def test_what_a_person_says_who_refuses_a_call_is_human() -> None:
     assert told(**said, toolDenialKind="user-rejected") == ["mend it", "use the other one"]
     assert told(**said, toolDenialKind="user-rejected", isSidechain=True) == ["mend it"]
     assert told(**said, toolDenialKind="permission-rule") == ["mend it"]
+    assert told(**said, toolDenialKind="user-rejected", toolDenialFromHost=True) == ["mend it"]
+    assert told(**said, toolDenialKind="user-rejected", toolDenialAfterRun=True) == ["mend it"]
     assert told() == ["mend it"]
 
 
@@ -421,6 +435,63 @@ def test_a_queued_prompt_counts_once() -> None:
         attachment("q7", "u2", type="queued_command", prompt="it is done", commandMode="task-notification"),
     )
     assert prompts(seen) == ["queued words", "another one"]
+
+
+def test_a_queued_prompt_is_told_from_what_else_is_queued() -> None:
+    def origins(**more: object) -> list[Origin]:
+        queued = attachment("q1", "a1", type="queued_command", prompt="queued words", **more)
+        return [each.origin for each in newest(fed(reader(SOURCE), queued)).values()]
+
+    assert origins() == origins(commandMode="prompt", origin={"kind": "human"}) == [Origin.HUMAN]
+    assert origins(commandMode="bash") == origins(commandMode="poll-event") == [Origin.SYNTHETIC]
+    assert origins(fromConnector=True) == origins(rowSource="hook") == [Origin.SYNTHETIC]
+    assert origins(textNotTyped=True) == origins(promptRewritten=True) == [Origin.HEADLESS]
+    assert origins(rowSource="recorded") == origins(verifiedSlackHumanTurn=True) == [Origin.HEADLESS]
+
+
+@pytest.mark.parametrize(
+    ("words", "text_of_it", "pastes"),
+    [
+        (
+            'see <pasted_content id="0a1f">\nnot mine\n</pasted_content id="0a1f"> there',
+            "see not mine there",
+            ["not mine"],
+        ),
+        (
+            (
+                'a\n\n<pasted_content id="0a1f">\nx\ny\n</pasted_content id="0a1f">\n\nb'
+                '\n\n<pasted_content id="22ff">\nz\n</pasted_content id="22ff">\n'
+            ),
+            "a\n\nx\ny\n\nb\n\nz",
+            ["x\ny", "z"],
+        ),
+        (
+            '<pasted_content id="0a1f">\nx\n</pasted_content id="22ff">\n</pasted_content id="0a1f">',
+            'x\n</pasted_content id="22ff">',
+            ['x\n</pasted_content id="22ff">'],
+        ),
+        (
+            (
+                '<pasted_content id="0a1f">\n<pasted_content id="22ff">\nx\n</pasted_content id="22ff">'
+                '\n</pasted_content id="0a1f">'
+            ),
+            '<pasted_content id="22ff">\nx\n</pasted_content id="22ff">',
+            ['<pasted_content id="22ff">\nx\n</pasted_content id="22ff">'],
+        ),
+        (
+            'why <pasted_content id="0a1f">\nnever closed?',
+            'why <pasted_content id="0a1f">\nnever closed?',
+            [],
+        ),
+        ("our <pasted_content> tag", "our <pasted_content> tag", []),
+    ],
+)
+def test_what_is_marked_as_pasted_stands_without_its_marks(
+    words: str, text_of_it: str, pastes: list[str]
+) -> None:
+    (made,) = newest(fed(reader(SOURCE), record("u1", None, "user", words))).values()
+    assert (made.role, made.origin, made.text) == (Role.USER, Origin.HUMAN, text_of_it)
+    assert [made.text[slice(*span)] for span in made.pastes] == pastes
 
 
 def test_an_answer_of_the_program_is_not_the_models() -> None:
