@@ -75,6 +75,9 @@ class Redaction:
         except (TimeoutError, asyncio.IncompleteReadError, OSError):
             await self._kill()
             return None
+        except asyncio.CancelledError:
+            await self._kill()  # its answer would be taken for that to the next request
+            raise
 
     async def _kill(self) -> None:
         worker, self._worker = self._worker, None

@@ -52,6 +52,16 @@ async def test_the_loop_goes_on_meanwhile(redaction: Redaction) -> None:
     assert beats > 3
 
 
+async def test_the_answer_to_a_search_that_was_given_up_is_not_the_next_ones(redaction: Redaction) -> None:
+    await redaction.start()
+    given_up = asyncio.create_task(redaction.find(["a line of text and more of it\n" * 2_000]))
+    await asyncio.sleep(0)  # it has asked
+    given_up.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await given_up
+    assert await redaction.redact([f"key {SECRET}"]) != (f"key {SECRET}",)
+
+
 @pytest.mark.parametrize("code", ["raise SystemExit(3)", "import time; time.sleep(60)"])
 async def test_without_an_answer_nothing_leaves(code: str) -> None:
     redaction = Redaction((sys.executable, "-c", code), search_s=0.5)
