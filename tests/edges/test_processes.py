@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import AsyncIterator, Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -49,7 +50,7 @@ def is_alive(pid: int) -> bool:
     return False
 
 
-def comes_true(claim: Callable[[], bool], seconds: float = 5.0) -> bool:
+def comes_true(claim: Callable[[], bool], seconds: float = 20.0) -> bool:
     end = time.monotonic() + seconds
     while not claim() and time.monotonic() < end:
         time.sleep(0.02)
@@ -111,6 +112,47 @@ async def test_a_request_that_was_given_up_leaves_its_process_to_nobody(turned: 
     assert isinstance(done, Done)
     assert isinstance(refused, Refused)
     assert comes_true(lambda: not is_alive(int(refused.refusal.path[1:])))
+
+
+def descriptors() -> int:
+    return len(os.listdir("/proc/self/fd"))
+
+
+def children(pid: int) -> list[int]:
+    return [int(each) for each in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+@pytest.mark.parametrize("turns", range(8))
+async def test_nor_does_one_that_was_given_up_when_its_answer_was_there(
+    turned: Processes, turns: int
+) -> None:
+    async with turned.forked([]):
+        pass
+    assert turned._control is not None
+    assert turned._server is not None
+    before, loop, answered = descriptors(), asyncio.get_running_loop(), asyncio.Event()
+    with closing(turned._control.dup()) as control:
+        loop.add_reader(control, answered.set)
+        opening = turned.forked([])
+        task = asyncio.create_task(opening.__aenter__())
+        await answered.wait()
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        loop.remove_reader(control)
+    task.cancel()
+    try:
+        await task
+    except asyncio.CancelledError:
+        pass
+    else:
+        await opening.__aexit__(None, None, None)
+    server = turned._server.pid
+    async with turned.forked([]):  # what was asked before is done by now
+        pass
+    assert comes_true(lambda: not any(map(is_alive, children(server))))
+    for _ in range(3):
+        await asyncio.sleep(0)
+    assert descriptors() == before
 
 
 HOST = [*OURSELVES, "_modelhost", "off", '{"model": "x"}']

@@ -7,7 +7,7 @@ import os
 import socket
 import subprocess
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager, closing
+from contextlib import ExitStack, asynccontextmanager, closing
 
 import msgspec
 
@@ -86,32 +86,23 @@ class Processes:
 
     @asynccontextmanager
     async def _linked(self, verb: bytes, wanted: bytes, fds: Sequence[int]) -> AsyncIterator[Link]:
+        loop, reader = asyncio.get_running_loop(), asyncio.StreamReader()
         theirs_in, ours_out = os.pipe()
         ours_in, theirs_out = os.pipe()
-        try:
-            pid = await self._ask(verb, wanted, (theirs_in, theirs_out, *fds))
-        except BaseException:
-            os.close(ours_in)
-            os.close(ours_out)
-            raise
-        finally:
-            os.close(theirs_in)
-            os.close(theirs_out)
-        loop = asyncio.get_running_loop()
-        reader = asyncio.StreamReader()
-        incoming, _ = await loop.connect_read_pipe(
-            lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(ours_in, "rb", 0)
-        )
-        outgoing, protocol = await loop.connect_write_pipe(
-            asyncio.streams.FlowControlMixin, os.fdopen(ours_out, "wb", 0)
-        )
-        try:
-            yield Link(reader, asyncio.StreamWriter(outgoing, protocol, reader, loop))
-        finally:
-            self._kill(pid)
-            incoming.close()
-            if not outgoing.is_closing():  # a process that is gone closed it already
-                outgoing.abort()
+        with ExitStack() as stack:  # whoever asks may be cancelled anywhere in between
+            incoming = stack.enter_context(os.fdopen(ours_in, "rb", 0))
+            outgoing = stack.enter_context(os.fdopen(ours_out, "wb", 0))
+            try:
+                pid = await self._ask(verb, wanted, (theirs_in, theirs_out, *fds))
+            finally:
+                os.close(theirs_in)
+                os.close(theirs_out)
+            stack.callback(self._kill, pid)
+            heard, _ = await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), incoming)
+            stack.callback(heard.close)
+            told, protocol = await loop.connect_write_pipe(asyncio.streams.FlowControlMixin, outgoing)
+            stack.callback(_abort, told)
+            yield Link(reader, asyncio.StreamWriter(told, protocol, reader, loop))
 
     async def _ask(self, verb: bytes, wanted: bytes, fds: Sequence[int]) -> int:
         """Send a request with descriptors, which stay ours to close; return the pid."""
@@ -150,3 +141,8 @@ class Processes:
             self._control.send(KILL + str(pid).encode())
         except OSError:  # the server is gone, and all that it started with it
             return
+
+
+def _abort(told: asyncio.WriteTransport) -> None:
+    if not told.is_closing():  # a process that is gone closed it already
+        told.abort()
