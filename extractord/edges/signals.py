@@ -20,7 +20,10 @@ class Signals:
 
 @contextmanager
 def signalled() -> Iterator[Signals]:
-    """The first SIGTERM or SIGINT sets `stop`, every other one `at_once`, SIGHUP `reread`, in the block."""
+    """The first SIGTERM or SIGINT sets `stop`, every other one `at_once`, SIGHUP `reread`, in the block.
+
+    Afterwards they change nothing any more: the process is about to end, and how is settled.
+    """
     loop, asked = asyncio.get_running_loop(), Signals()
 
     def end() -> None:
@@ -34,6 +37,7 @@ def signalled() -> Iterator[Signals]:
     finally:
         for number in answers:
             loop.remove_signal_handler(number)
+            signal.signal(number, signal.SIG_IGN)
 
 
 async def drained(running: Collection[asyncio.Task[None]], seconds: float, at_once: asyncio.Event) -> None:
