@@ -57,8 +57,10 @@ async def line_to(broker: Broker, calling: Calling) -> AsyncIterator[Line]:
         cancellations.heed()
         yield line
     finally:
+        leaving = Cancellations()
         with contextlib.suppress(MqttError, OSError):
             await client.__aexit__(None, None, None)
+        leaving.heed()
 
 
 async def keep(
