@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import stat
 import sys
 import time
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
@@ -110,7 +111,7 @@ class Watch:
                         rest_s = max(_POLL_S, _POLL_SHARE * (looked - began)) if is_slow else self._rescan_s
                     if touched:
                         yield touched
-                    if self._present() != present:
+                    if reported & changed or self._present() != present:
                         break
 
     async def _reported(self, roots: set[str], stop: asyncio.Event) -> AsyncGenerator[set[str], None]:
@@ -148,8 +149,18 @@ class Watch:
             if roots:
                 return
 
-    def _present(self) -> tuple[Touched, ...]:
-        return tuple((source, root) for source, root in self._roots if Path(root).is_dir())
+    def _present(self) -> dict[Touched, tuple[int, int]]:
+        """The folders that are there, and which: the system reports nothing of one in another's place.
+
+        One that was deleted may come back with the number of the old one; its deletion is reported.
+        """
+        found: dict[Touched, tuple[int, int]] = {}
+        for source, root in self._roots:
+            with contextlib.suppress(OSError):
+                state = Path(root).stat()
+                if stat.S_ISDIR(state.st_mode):
+                    found[source, root] = state.st_dev, state.st_ino
+        return found
 
     def _is_polled(self, root: str) -> bool:
         return self._polling or _file_system(root) in _NETWORK

@@ -36,11 +36,11 @@ async def watched(
     task = asyncio.create_task(pump())
     yield said
     stop.set()
-    await asyncio.wait_for(task, 5)
+    await asyncio.wait_for(task, 30)
     assert warnings == []
 
 
-async def until(said: asyncio.Queue[set[str]], name: str, within_s: float = 5) -> None:
+async def until(said: asyncio.Queue[set[str]], name: str, within_s: float = 30) -> None:
     async with asyncio.timeout(within_s):
         while name not in await said.get():
             pass
@@ -152,6 +152,41 @@ async def test_a_root_that_vanishes_and_comes_back_is_watched_again(tmp_path: Pa
         await asyncio.sleep(1.2)
         (root / "a.jsonl").touch()
         await until(said, "a.jsonl")
+
+
+def deleted(root: Path) -> None:
+    root.rmdir()
+    root.mkdir()
+
+
+def moved(root: Path) -> None:
+    root.with_name("new").mkdir()
+    root.rename(root.with_name("old"))
+    root.with_name("new").rename(root)
+
+
+def moved_with_its_parent(root: Path) -> None:
+    root.parent.rename(root.parent.with_name("old"))
+    root.mkdir(parents=True)
+
+
+@pytest.mark.parametrize("replace_it", [deleted, moved, moved_with_its_parent])
+async def test_a_folder_that_takes_a_roots_place_at_once_is_watched(
+    tmp_path: Path, replace_it: Callable[[Path], None]
+) -> None:
+    root = tmp_path / "parent" / "root"
+    root.mkdir(parents=True)
+    async with watched([root_of(root)]) as said:
+        (root / "a.jsonl").touch()
+        await until(said, "a.jsonl")
+        (root / "a.jsonl").unlink()
+        await until(said, "a.jsonl")
+        replace_it(root)
+        (root / "b.jsonl").touch()
+        await until(said, "b.jsonl")
+        await asyncio.sleep(2.5)  # it is looked for, and the system reports
+        (root / "c.jsonl").touch()
+        await until(said, "c.jsonl")
 
 
 def test_a_scan_gives_the_oldest_change_first(tmp_path: Path) -> None:
