@@ -133,9 +133,8 @@ class CodexDeferring:
     def _skimmed(self, lines: bytes, at: int, end: int, head: re.Match[bytes]) -> Deferred | None:
         """A line, to be kept; None where it has to be read at once."""
         inner, kind = self.reader, head.lastgroup
-        if not inner.is_known or inner.at.is_copying or inner.follows_meta or end - at > _RECORD_BYTES:
-            return None
-        if inner.at.waiting and kind != "started":
+        is_other = not inner.is_known or inner.at.is_copying or inner.follows_meta
+        if is_other or end - at > _RECORD_BYTES or (inner.at.waiting and kind != "started"):
             return None
         if kind == "started":
             inner.at.enter(head["started"].decode())
@@ -143,6 +142,8 @@ class CodexDeferring:
             return _SILENT
         if kind == "ended":
             return self._end(lines[at:end])
+        if inner.at.is_imported:
+            return None
         return self._item(lines, at, end, head) if self._is_of_turn(lines, at, end) else None
 
     def _item(self, lines: bytes, at: int, end: int, head: re.Match[bytes]) -> Deferred | None:

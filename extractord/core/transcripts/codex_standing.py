@@ -12,6 +12,8 @@ from extractord.core.transcripts.codex_records import CALLS, ENDS, OUTPUTS, Line
 from extractord.core.transcripts.recorded import instant
 
 _ORDERED = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7")
+_IMPORTED = "external-import-turn-"
+"""How turns are named that were taken over from another agent's transcripts: those are read themselves."""
 _COPY_S = 1.0
 """A fork writes what it copies at once: within this of its own first line, in seconds."""
 
@@ -58,14 +60,19 @@ class Standing(Struct, gc=False):
             self.turn = turn
             self.turn_is_prompted = False
 
+    @property
+    def is_imported(self) -> bool:
+        """True if this turn was taken over from another agent's transcript."""
+        return (self.turn or "").startswith(_IMPORTED)
+
     def is_copy(self, line: Line) -> bool:
-        """True if the fork took it from its parent: its turn began before the fork did.
+        """True if it was taken over: by a fork from its parent, where its turn began before the fork did.
 
         Ids of turns and threads are UUIDs of version 7, which sort by time. Where there are none,
         what was written at once with the fork's first line is a copy.
         """
         if not self.is_copying:
-            return False
+            return self.is_imported
         session = self.session or ""
         if self.turn and _ORDERED.match(self.turn) and _ORDERED.match(session):
             self.is_copying = self.turn < session
