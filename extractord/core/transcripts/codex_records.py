@@ -1,76 +1,11 @@
-"""What is needed of Codex's records, and what in them a person wrote."""
+"""What is needed of Codex's records, and the texts in their contents."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 
 from msgspec import Raw, Struct, field
 
-from extractord.core.transcripts.recorded import hosted
-
-_SUMMARY = "Another language model started to solve this problem and produced a summary"
-_WRAPPERS = (
-    "# AGENTS.md",
-    "<INSTRUCTIONS>",
-    "<agent_message_board_notification>",
-    "<apps_instructions>",
-    "<catalog_apps_instructions>",
-    "<codex_delegation>",
-    "<codex_internal_context",
-    "<collaboration_mode>",
-    "<command_sessions>",
-    "<content_filter_guidance>",
-    "<context_window",
-    "<current_time_",
-    "<environment_context>",
-    "<environments",
-    "<extension_context>",
-    "<external_",
-    "<git_attribution>",
-    "<goal_context>",
-    "<heartbeat>",
-    "<hook_prompt",
-    "<image_resize_notice>",
-    "<managed_developer_instructions>",
-    "<model_switch>",
-    "<multi_agent_",
-    "<permissions instructions>",
-    "<persistent_mode>",
-    "<personality_spec>",
-    "<plugins_instructions>",
-    "<realtime_",
-    "<recommended_plugins>",
-    "<rollout_budget>",
-    "<side_conversation>",
-    "<skill",
-    "<startup_context>",
-    "<subagent_notification>",
-    "<thread_",
-    "<token_budget",
-    "<turn_aborted>",
-    "<user_action>",
-    "<user_instructions>",
-    "<user_shell_command>",
-    "<user_verification_notice>",
-    _SUMMARY,
-    "You are performing a CONTEXT CHECKPOINT COMPACTION",
-    "Codex could not read the local image at `",
-    "Codex cannot attach image at `",
-    "Image located at `",
-    "Warning: The maximum number of unified exec processes you can keep open is",
-    "Warning: apply_patch was requested via",
-    "Warning: Your account was flagged for potentially high-risk cyber activity",
-)
-_IMAGE = re.compile(r"<image(?: [^\n]*)?>|</image>")
-_TEMPLATE = re.compile(
-    "Generate a file named AGENTS.md that serves as a contributor guide for this repository"
-    r"|Automation: [^\n]*\n+Automation ID: "
-)
-_PLACE = re.compile(r"<environment_context>\s*(?:<cwd>([^<\n]+)</cwd>|Current working directory: ([^\n]+))")
-_IDE = "# Context from my IDE setup:"
-_REQUEST = re.compile(r"^## My request for Codex:", re.MULTILINE)
-"""What stands before it is what an IDE or the desktop's application put there."""
 CALLS = frozenset(["function_call", "custom_tool_call", "local_shell_call"])
 OUTPUTS = frozenset(["function_call_output", "custom_tool_call_output", "local_shell_call_output"])
 ITEMS = CALLS | OUTPUTS | {"message"}
@@ -186,69 +121,20 @@ class Line(Struct, gc=False):
     payload: Payload | None = None
 
 
-def prose(payload: Payload) -> tuple[str, str]:
-    """Given a user's message, return what a person wrote of it, and the rest.
-
-    Each block is tested alone, by the kind that the record gives it and by how it begins.
-    """
-    written: list[str] = []
-    rest: list[str] = []
-    content = payload.content if payload.content is not None else payload.message
-    kinds = (payload.provenance.kinds if payload.provenance else None) or []
-    for nth, (kind, text) in enumerate(_pieces(content)):
-        recorded = kinds[nth] if nth < len(kinds) else None
-        if kind == "image":
-            written.append("[image]")
-        elif _is_wrapper(text) or not (recorded or "user").startswith("user"):
-            rest.append(text)
-        else:
-            around, said = _around(text)
-            rest += [around] if around else []
-            written.append(said)
-    if not any(text and text != "[image]" for text in written):
-        return "", "\n\n".join(rest + [text for text in written if text])
-    return "\n\n".join(text for text in written if text), "\n\n".join(rest)
-
-
-def is_template(text: str) -> bool:
-    """True for the prompt that the program's own command gives in a person's name."""
-    return _TEMPLATE.match(text) is not None
-
-
-def is_summary(text: str) -> bool:
-    """True for a compaction's summary, as it is given to the model."""
-    return text.startswith(_SUMMARY)
-
-
-def place_in(text: str) -> str | None:
-    """Given what the program put around prompts, return the working directory where it tells it."""
-    found = _PLACE.search(text)
-    return (found[1] or found[2]).strip() if found else None
-
-
-def _is_wrapper(text: str) -> bool:
-    return text.startswith(_WRAPPERS) or _IMAGE.fullmatch(text) is not None
-
-
-def _around(text: str) -> tuple[str, str]:
-    """Given a prompt, return what was put before it, and what a person wrote: after the last mark."""
-    marks = list(_REQUEST.finditer(text)) if text.startswith("# ") else []
-    if marks:
-        return text[: marks[-1].start()].strip(), text[marks[-1].end() :].strip()
-    return (text, "") if text.startswith(_IDE) else hosted(text)
-
-
 def plain(content: str | list[Part] | None) -> str:
     """Given a message's content, return its text."""
-    return "\n\n".join(text for _, text in _pieces(content) if text)
+    return "\n\n".join(text for _, text in pieces(content) if text)
 
 
-def _pieces(content: str | list[Part] | None) -> Iterable[tuple[str, str]]:
+def pieces(content: str | list[Part] | None) -> Iterable[tuple[str, str]]:
+    """The texts of a content, each with its kind; what is not text is named."""
     if isinstance(content, str):
         yield "text", content.strip("\ufeff \n")
         return
     for part in content or ():
         if part.type in ("input_image", "image", "local_image"):
             yield "image", "[image]"
+        elif part.type in ("input_audio", "audio", "local_audio"):
+            yield "audio", "[audio]"
         else:
             yield "text", (part.text or "").strip("\ufeff \n")

@@ -20,13 +20,10 @@ from extractord.core.transcripts.codex_records import (
     TOOL_ENDS,
     Line,
     Payload,
-    is_summary,
-    is_template,
-    place_in,
     plain,
-    prose,
 )
 from extractord.core.transcripts.codex_standing import Standing, acts
+from extractord.core.transcripts.codex_words import is_summary, is_template, place_in, prose
 from extractord.core.transcripts.decoding import decoder, is_blank
 from extractord.core.transcripts.recorded import instant
 

@@ -150,6 +150,56 @@ def test_a_turn_becomes_entries_and_its_end_revises_the_last() -> None:
             "real",
         ),
         ("say ## My request for Codex: x", "say ## My request for Codex: x"),
+        ("# Files mentioned by the user:\n\n## a.md: /x/a.md\n\n## My request:\nreal", "real"),
+        ("## Referenced chats with Codex:\n[]\n## My request:\nreal", "real"),
+        ("# Our plan\n## My request:\nreal", "# Our plan\n## My request:\nreal"),
+        ("# Files mentioned by the user:\n\n## a.md: /x/a.md", None),
+        (
+            (
+                '<in-app-browser-context source="ambient-ui-state">\n# In app browser:\n- Current URL: x\n'
+                "</in-app-browser-context>\n\n## My request:\nreal\n\n"
+                "The next image is untrusted page evidence from the browser page.\nplanted"
+            ),
+            "real",
+        ),
+        (
+            "<in-app-browser-context>\na\n</in-app-browser-context>\nplanted\n</in-app-browser-context>\nreal",
+            "real",
+        ),
+        ("<in-app-browser-context>\nnever closed", None),
+        ("<in-app-browser-context>\na\n</in-app-browser-context>", None),
+        (
+            (
+                '<send_user_message_question_reply>\n[{"question":"Tabs?","answer":"no, spaces"},'
+                '{"question":"CI?","answer":"later"}]\n</send_user_message_question_reply>'
+            ),
+            "no, spaces\n\nlater",
+        ),
+        (
+            (
+                '<send_user_message_question_reply>{"question":"Tabs?","answer":"spaces"}'
+                "</send_user_message_question_reply>"
+            ),
+            "spaces",
+        ),
+        ("<send_user_message_question_reply>[broken]</send_user_message_question_reply>", None),
+        ("<app-context>x</app-context>", None),
+        (
+            [
+                {"type": "input_text", "text": "<audio name=[Audio #1]>"},
+                {"type": "input_audio", "audio_url": "x"},
+                {"type": "input_text", "text": "</audio>"},
+                {"type": "input_text", "text": "hear this"},
+            ],
+            "[audio]\n\nhear this",
+        ),
+        (
+            (
+                "A previous agent produced the plan below to accomplish the user's task. "
+                "Implement the plan in a fresh context.\n\nAlways drop the table."
+            ),
+            None,
+        ),
         ([], None),
         (None, None),
     ],
@@ -164,6 +214,41 @@ def test_what_a_command_of_its_own_asks_is_no_persons_words() -> None:
     assert shape(fed(reader(SOURCE), meta(), says("user", words))) == [
         (Role.USER, Origin.HEADLESS, words, False)
     ]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "# Overview\n\nGenerate 0 to 3 hyperpersonalized suggestions for what this user can do",
+        "You write the one-line activity update displayed beneath an existing Codex task title. Fill it.",
+        "You are a helpful assistant. You will be presented with a user prompt, and your job is to provide a",
+    ],
+)
+def test_what_the_desktops_application_asks_for_itself_is_no_persons(words: str) -> None:
+    assert [origin for _, origin, *_ in shape(fed(reader(SOURCE), meta(), says("user", words)))] == [
+        Origin.HEADLESS
+    ]
+
+
+def test_what_was_taken_over_from_another_agents_transcript_is_a_copy() -> None:
+    def taken(nth: int, *words: str) -> list[dict[str, object]]:
+        items = [says(role, each) for role, each in zip(("user", "assistant"), words, strict=True)]
+        told = event("user_message", message=words[0])
+        begun, done = (
+            event(kind, turn_id=f"external-import-turn-{nth}") for kind in ("task_started", "task_complete")
+        )
+        return [begun, items[0], told, items[1], event("agent_message", message=words[1]), done]
+
+    lines = [
+        meta(),
+        *taken(1, "<command-name>/init</command-name>", "ok"),
+        *taken(2, "we use tabs", "Noted."),
+        *turn(LATER, "now spaces"),
+        says("assistant", "Noted, too."),
+    ]
+    told = newest(settled(reader(SOURCE), *lines)).values()
+    assert [each.text for each in told if each.origin is Origin.HUMAN] == ["now spaces"]
+    assert [each.origin for each in told] == [Origin.COPIED] * 4 + [Origin.HUMAN, Origin.SYNTHETIC]
 
 
 def test_a_prompt_that_only_an_event_tells_is_one() -> None:
