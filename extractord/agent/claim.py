@@ -9,7 +9,7 @@ READ_CHARACTERS = 4000
 
 _PRETENDED_CALL = re.compile(
     r"<(?:tool_call|function_calls?|invoke|function=)|\"(?:name|tool|function)\"\s*:\s*\"(?:Write|Edit|Bash|Finish)\""
-    r"|\b(?:Write|Edit|Bash)\s*\(|^\s*rm\s+/memory/",
+    r"|\b(?:Write|Edit|Bash)\s*\(|^[^\S\n]*rm\s+/memory/",
     re.MULTILINE,
 )
 _SAID_SAVED = re.compile(

@@ -44,7 +44,7 @@ class Identifier:
 
 
 _FENCED = re.compile(
-    r"^ {0,3}(`{3,}|~{3,})[^\n]*\n(.*?)(?:^ {0,3}\1[`~]*[ \t]*$|\Z)", re.MULTILINE | re.DOTALL
+    r"^ {0,3}(`{3,}+|~{3,}+)[^\n]*\n(.*?)(?:^ {0,3}\1[`~]*[ \t]*$|\Z)", re.MULTILINE | re.DOTALL
 )
 _TICKED = re.compile(r"(?<!`)(`++)([^`\n]{1,1000}?)\1(?!`)")
 _BULLET = re.compile(r"^[ \t]*(?:\d{1,3}[.)]|[-*+]|#{1,6})[ \t]+", re.MULTILINE)

@@ -18,7 +18,7 @@ _ENTRY = re.compile(
 )
 _BRACKET = re.compile(r"[\\\[\]]")
 _UNPLAIN = re.compile(r"[\s()]")
-_MARK = re.compile(r"\s*<!-- unreadable:[^\n]*?-->$")
+_MARK = "<!-- unreadable:"
 _ENCODED = re.compile(r"[%<>\\\x00-\x1f\x7f\x85\u2028\u2029\ud800-\udfff]")
 
 
@@ -123,10 +123,11 @@ def _bytes(char: str) -> bytes:
 
 def _renewed(text: str, memory: Listed, before: Callable[[str], Iterable[Listed]]) -> str:
     """An entry's line, brought up to date where it is ours, marked where its file is bad."""
-    bare = _MARK.sub("", text)
+    marked = text.find(_MARK) if text.endswith("-->") else -1
+    bare = text if marked < 0 else text[:marked].rstrip()
     if memory.fault:
         fault = one_line(memory.fault).replace("--", "- -")
-        return f"{bare} <!-- unreadable: {fault} -->"
+        return f"{bare} {_MARK} {fault} -->"
     wanted = line(memory)
     if bare == wanted or any(bare == line(was) for was in before(memory.path)):
         return wanted

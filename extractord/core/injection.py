@@ -22,7 +22,7 @@ _NAME = _BETWEEN.join(
     "[-_\u2010-\u2015\u2212\uff0d]" if char == "-" else char for char in "extractord-memory"
 )
 _TAG = re.compile(
-    rf"(?:[<\uff1c\ufe64\u2039\u276e]|&(?:lt|#0*60|#x0*3c);)(?={_BETWEEN}[/\uff0f\u2044\u2215]?{_BETWEEN}{_NAME})",
+    rf"(?:[<\uff1c\ufe64\u2039\u276e]|&(?:lt|#0*60|#x0*3c);)(?={_BETWEEN}(?:[/\uff0f\u2044\u2215]{_BETWEEN})?{_NAME})",
     re.IGNORECASE,
 )
 _NAMED_BY = re.compile(r"[ \t]*[-*+][ \t]+\[[^\]]*\]\(<?([^)>]*)")

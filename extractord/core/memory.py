@@ -14,7 +14,7 @@ from extractord.core.records import Stamp
 
 __all__ = ["STAMPS", "Malformed", "Memory", "parse", "stamp", "unstamp", "utc"]
 
-_HEADING = re.compile(r"^ {0,3}#{1,6}[ \t]+(.*?)[ \t]*#*[ \t]*\r?$", re.MULTILINE)
+_HEADING = re.compile(r"^ {0,3}#{1,6}[ \t]+([^\n]*)", re.MULTILINE)
 _PLAIN = re.compile(r"[A-Za-z0-9](?:[\w./@+-]|[: ](?=[\w./@+-]))*", re.ASCII)
 
 
@@ -35,7 +35,7 @@ class Memory:
     def heading(self) -> str:
         """The first heading of the body."""
         found = _HEADING.search(self.body)
-        return found[1] if found else ""
+        return found[1].rstrip(" \t\r").rstrip("#").rstrip(" \t") if found else ""
 
 
 def parse(text: str) -> Memory | Malformed:

@@ -23,7 +23,7 @@ _INDENTED = re.compile(r"(?: {4}| {0,3}\t)\s*\S")
 _QUOTED = re.compile(r" {0,3}>")
 _SLASH_COMMAND = re.compile(r"/[A-Za-z][\w:.-]*(?:\s|$)")
 _ONLY_LINKS = re.compile(r"\s*(?:[-*]\s+)?(?:<?[a-z][a-z0-9+.-]*+://\S++\s*)+", re.IGNORECASE)
-_OPENED = re.compile(r"<(?P<name>[A-Za-z]\w*[-_:][\w:-]*)(?:\s[^<>]*)?>")
+_OPENED = re.compile(r"<(?P<name>[A-Za-z][^\W_]*[-_:][\w:-]*+)(?:\s[^<>]*)?>")
 _CLOSED = re.compile(r"</(?P<name>[A-Za-z][\w:-]*)\s*>")
 _LOG_LINE = re.compile(
     r"""\s*(?:

@@ -20,7 +20,7 @@ Shape = Literal["file", "list", "sections", "strings"]
 DESCRIPTION_CHARS = 180
 _NAME_WORDS, _NAME_CHARS = 7, 60
 _WORD = re.compile(r"[^\W_]+")
-_HEADING = re.compile(r"(?m)^#{1,6}[ \t]+(?P<title>.+?)[ \t#]*$")
+_HEADING = re.compile(r"(?m)^#{1,6}[ \t]+(?P<title>.*[^ \t#\n])[ \t#]*$")
 _BULLET = re.compile(r"[-*+][ \t]+(?:\[[ xX]\][ \t]+)?(?=\S)")
 _ADDED = re.compile(r"(?m)^## .*\bAdded Memories[ \t]*$")
 _TYPES = {

@@ -15,7 +15,7 @@ SENTENCE_CHARACTERS = 400
 
 _END = re.compile(
     r"(?:(?<!\be\.g)(?<!\bi\.e)(?<!\betc)(?<!\bvs)(?<!\bz\.B)(?<!\bd\.h)(?<!\bp\.ej)(?<!\bbzw)(?<!\bca)(?<!\d)"
-    r"[.!?]+[\"')\u201d\u00bb]*(?=\s|$)|(?<=\d)\.(?=\s+[A-Z\u00c0-\u00de]|\s*$)(?!\s+(?:Jan|Feb|M\u00e4r|Apr|Mai|Jun|Jul|Aug|Sep|Okt|Nov|Dez))|[\u3002\uff01\uff1f]+"
+    r"[.!?]{1,16}+[\"')\u201d\u00bb]*(?=\s|$)|(?<=\d)\.(?=\s+[A-Z\u00c0-\u00de]|\s*$)(?!\s+(?:Jan|Feb|M\u00e4r|Apr|Mai|Jun|Jul|Aug|Sep|Okt|Nov|Dez))|[\u3002\uff01\uff1f]+"
     r"|\n(?=\s*\n)|\n(?![a-z\u00e0-\u00ff])|\.(?=\n))"
 )
 ITEM = re.compile(r"(?:[-*+\u2022\u30fb]|\d{1,2}[.)])\s+")

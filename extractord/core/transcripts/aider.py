@@ -27,7 +27,7 @@ _MODES = re.compile(r"/(?:ask|code|architect|context|chat-mode \w+)\s+(?=\S)")
 """Commands after which a person's words follow; of others none do."""
 _ITS_OWN = re.compile(
     r"# Fix any errors below, if possible\.|# Question: .*^# Relevant docs:"
-    r"|Ok, please go ahead and make those changes\.\s*\Z|.*\(Y\)es/\(N\)o.*\[\w+\]: \w*\s*\Z",
+    r"|Ok, please go ahead and make those changes\.\s*\Z|(?>.*?\(Y\)es/\(N\)o).*\[\w+\]: \w*\s*\Z",
     re.DOTALL | re.MULTILINE,
 )
 """What it asks itself, marked as if it was typed: linters' errors, its own help, answers given for all."""

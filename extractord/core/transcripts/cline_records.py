@@ -12,7 +12,8 @@ from extractord.core.transcripts.blocks import Content
 from extractord.core.transcripts.decoding import decoder
 
 _APPENDED = re.compile(
-    r"(?:\A|\n\n)\s*(?:\[read_file for |<(?:file_content|folder_content|url_content|workspace_diagnostics"
+    r"(?>\A|(?<!\s)\s*?\n\n)\s*+"
+    r"(?:\[read_file for |<(?:file_content|folder_content|url_content|workspace_diagnostics"
     r"|git_working_state|git_commit|terminal_output|environment_details|explicit_instructions|slash_command"
     r"|task_progress|command)\b)"
 )

@@ -22,11 +22,11 @@ from extractord.core.transcripts.telling import decoded
 
 MANIFEST = "{folder}.json"
 ENDING = ".messages.json"
-_INPUT = re.compile(r"<(user_input|user_command)\b[^>]*>(.*?)</\1>", re.DOTALL)
-_MODE = re.compile(r"<mode_notice\b[^>]*>.*?</mode_notice>", re.DOTALL)
+_INPUT = re.compile(r"<(user_input|user_command)\b[^<>]*>(.*?)(?:(?P<ended></\1>)|\Z)", re.DOTALL)
+_MODE = re.compile(r"<mode_notice\b[^<>]*>(?:.*?</mode_notice>|.*)", re.DOTALL)
 _WRAPPERS = re.compile(
-    r"<mode_notice\b[^>]*>(?:.*</mode_notice>|.*)"
-    r"|(?:\A|(?<=\n))<(\w*(?:editor|environment|workspace|context|state|file_content|reminder)\w*)\b[^<>]*>"
+    r"<mode_notice\b[^<>]*>(?:.*</mode_notice>|.*)"
+    r"|(?:\A|(?<=\n))<(\w{0,64}?(?:editor|environment|workspace|context|state|file_content|reminder)\w{0,64})\b[^<>]*>"
     r"(?:.*</\1>|.*)",
     re.DOTALL,
 )
@@ -106,7 +106,7 @@ class ClineSessionReader:
         if session.origin.subagent or session.origin.parentThreadId:
             self._speech.is_subagent = True
         self._speech.begin(self._name)
-        marked = any(_INPUT.search(text_of(each.content)) for each in session.messages if each.role == "user")
+        marked = any(_inputs(text_of(each.content)) for each in session.messages if each.role == "user")
         for nth, message in enumerate(session.messages):
             yield from self._message(message, f"{self._name}/{message.id or nth}", is_marked=marked)
 
@@ -137,7 +137,7 @@ class ClineSessionReader:
 
     def _prompt(self, text: str, ident: str, time: object, *, is_marked: bool) -> Iterator[Seen]:
         """Where inputs are marked, what stands outside of one is the agent's own."""
-        inputs = [match[2] for match in _INPUT.finditer(_MODE.sub("", text))]
+        inputs = _inputs(_MODE.sub("", text))
         own = "\n".join(inputs) if inputs else text
         typed = _TEAM.sub("", _WRAPPERS.sub("", own).strip())
         if (is_marked and not inputs) or _ITS_OWN.match(typed):
@@ -239,3 +239,8 @@ def _branch(metadata: object) -> str | None:
     git = metadata.get("git") if isinstance(metadata, dict) else None
     branch = git.get("branch") if isinstance(git, dict) else None
     return branch if isinstance(branch, str) else None
+
+
+def _inputs(text: str) -> list[str]:
+    """What a text has between marks of a person's input; one that never ends holds nothing."""
+    return [match[2] for match in _INPUT.finditer(text) if match["ended"]]

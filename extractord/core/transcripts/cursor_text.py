@@ -16,7 +16,7 @@ from extractord.core.transcripts.source import Opened
 from extractord.core.transcripts.speech import Speech
 
 _SPEAKERS = {"user:": "user", "assistant:": "assistant", "A:": "assistant"}
-_CALL = re.compile(r"\[Tool call\] (\S+)\s*(\{.*\})?\s*$")
+_CALL = re.compile(r"\[Tool call\] (\S+)\s*+(\{.*\})?\s*$")
 _RESULT = re.compile(r"\[Tool result\](?: (\S+))?\s*$")
 _ARGUMENT = re.compile(r"  (\w+): ?(.*)$")
 _LONG = frozenset({"content", "contents", "old_string", "new_string", "patch", "diff", "command", "prompt"})

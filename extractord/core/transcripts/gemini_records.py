@@ -18,7 +18,8 @@ SYNTHETIC = re.compile(
     r"|Here is (?:the user's editor context|a summary of changes in the user's editor context))"
 )
 _STEERED = re.compile(
-    r"(?:User steering update|User hints):\s*<user_input>(.*)</user_input>\s*Internal instruction: [^\n]*\Z",
+    r"(?:User steering update|User hints):\s*<user_input>(.*)</user_input>"
+    r"\s*Internal instruction: [^\n]{0,4096}\Z",
     re.DOTALL,
 )
 SNAPSHOT = re.compile(r"\s*<(?:state_snapshot|intent_summary)>|\s*<scratchpad>.*<state_snapshot>", re.DOTALL)

@@ -14,7 +14,7 @@ _ITS_OWN = re.compile(
     re.IGNORECASE,
 )
 _SKILL = re.compile(r"\s*\[IMPORTANT: The user has invoked the ")
-_BUNDLE = re.compile(r"\[IMPORTANT: [^\n]* (?:skill|stacked skill) bundle,")
+_BUNDLE = re.compile(r"(?>.*?\[IMPORTANT: ).* skill bundle,")
 _ASKED = "\n\nThe user has provided the following instruction alongside the skill invocation: "
 _ASKED_OF_BUNDLE = "\nUser instruction: "
 _OF_ONE = " loaded below.]"
@@ -31,7 +31,7 @@ _NOTE = re.compile(
 _VOICE = re.compile(r"\s*\[Voice input\b[^\]\n]*\]")
 _FILE = re.compile(r"^\[Content of [^\]\n]*\]:\n", re.MULTILINE)
 _BELOW = re.compile(r"\n\n--- (?:Context Warnings|Attached Context) ---\n")
-_AFTER = re.compile(r"\n\n\[(?:System|Runtime) note: [^\]]*\]\s*\Z", re.IGNORECASE)
+_AFTER = re.compile(r"\n\n\[(?:System|Runtime) note: [^\]]{0,4096}\]\s*\Z", re.IGNORECASE)
 _RECALLED = re.compile(r"<memory-context>(?:.*</memory-context>|.*)", re.DOTALL)
 _NEW = "\n\n[New message]\n"
 
@@ -57,7 +57,7 @@ def typed_in(text: str) -> str | None:
 def _instruction(text: str) -> str | None:
     """What was asked of a skill, after its whole text; of several, before their texts."""
     head = text.partition("\n\n[Loaded as part of the ")[0]
-    if _BUNDLE.search(text.partition("\n")[0]) and _OF_ONE not in head:
+    if _BUNDLE.match(text) and _OF_ONE not in head:
         return head.partition(_ASKED_OF_BUNDLE)[2].strip() or None
     _, found, asked = text.rpartition(_ASKED)
     if not found or _BEHIND.search(asked):

@@ -59,6 +59,7 @@ def typed_in(text: str) -> str | None:
 
 def _begun(text: str) -> str:
     """Given a text, return it without what is put before a message."""
-    while match := _BEFORE.match(text):
-        text = text[match.end() :]
-    return text.lstrip()
+    at = 0
+    while match := _BEFORE.match(text, at):
+        at = match.end()
+    return text[at:].lstrip()

@@ -28,7 +28,7 @@ _TOOLS = {
     "apply_patch": Takes("patch", ("patch", "input")),
     "bash": Takes("shell", ("command",), ("cwd",)),
 }
-_WRAPPERS = re.compile(r"\A\s*<(skill|file) name=\"[^\n]*?>.*</\1>", re.DOTALL)
+_WRAPPERS = re.compile(r"\A\s*<(skill|file) name=\"[^\n>]*>.*</\1>", re.DOTALL)
 """What stands before a person's words, to the last end mark: a file may hold one too."""
 
 _ENDS = frozenset({"stop", "length", "aborted", "error"})

@@ -13,7 +13,7 @@ _HOME = re.compile(r"(/home/[^/]+|/Users/[^/]+|/root)(?:/|$)")
 _UNFOLDED = re.compile(r"//|/\.\.?(?:/|$)|/$")
 _DRIVE = re.compile(r"[A-Za-z]:[\\/]")
 _PATCH_FILE = re.compile(
-    r"^\*\*\* (?:Add File|Update File|Delete File|Move to): (.+?)[ \t\r]*$", re.MULTILINE
+    r"^\*\*\* (?:Add File|Update File|Delete File|Move to): (.*[^ \t\r\n])", re.MULTILINE
 )
 _LITERAL = re.compile(
     r"""(?:["']?(?<!\w)(?P<key>\w+)["']?\s*:\s*)?
