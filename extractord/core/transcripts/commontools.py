@@ -20,6 +20,7 @@ _PATHS = (
     "filename",
     "file",
     "notebook_path",
+    "target_notebook",
 )
 _READS_NAMES = """
     read readfile readfiles view viewfile getfile openfile cat list listdir listdirectory listfiles ls glob
@@ -29,7 +30,8 @@ _WRITES_NAMES = """
     multiedit replace replaceinfile singlefindandreplace
     strreplace strreplacefile strreplaceeditor strreplacebasededittool texteditor searchandreplace
     insertcontent insert applydiff append appendfile delete deletefile removefile patch newrule
-    replacestringinfile editnotebook notebookedit undoedit"""
+    replacestringinfile editnotebook notebookedit undoedit searchreplace multistrreplace
+    inserteditintofile"""
 _SHELLS_NAMES = """
     bash sh shell terminal exec execute executecommand executebash bashcommand runcommand runbash
     runterminal runterminalcmd runterminalcommand runinterminal runcommandinterminal runshellcommand
@@ -73,7 +75,7 @@ def common_call(ident: str, name: str, arguments: object, cwd: str | None) -> To
         given = {key: _line(value) for key, value in given.items()}
     elif isinstance(arguments, str) and kind == "applypatch":
         given = {"input": arguments}
-    return replace(tool_call(ident, kind, given, cwd, _TOOLS), name=name)
+    return replace(tool_call(ident, kind if kind in _TOOLS else name, given, cwd, _TOOLS), name=name)
 
 
 def _line(value: object) -> object:

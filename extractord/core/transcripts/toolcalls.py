@@ -25,9 +25,13 @@ class Takes(Struct, frozen=True):
 _OURS = Takes("read", ("path",))
 """Our server's tool, which every agent calls by another name."""
 _CHANGES = re.compile(
-    r".*(?:__|[^a-zA-Z])(?:write|edit|create|append|delete|remove|move|insert|replace|patch)", re.IGNORECASE
+    r"(?:.*(?:__|[^a-zA-Z]))?(?:write|edit|create|append|delete|remove|move|rename|insert|replace|patch)"
+    r"(?!(?:ed|er|or|d|r)(?![a-z]))",
+    re.IGNORECASE,
 )
-_FOREIGN = Takes("write", ("path", "file_path", "filePath", "absolute_path", "destination"))
+_FOREIGN = Takes(
+    "write", ("path", "file_path", "filePath", "absolute_path", "destination", "new_path", "newPath")
+)
 """A tool of somebody's server that by its name changes the file that it is given."""
 
 
