@@ -11,6 +11,7 @@ from datetime import datetime
 from pathlib import Path
 
 from extractord.config import Settings, platform_surroundings
+from extractord.core.printable import LINES, printable
 from extractord.core.redact import redact
 from extractord.edges.confine import confine_daemon
 from extractord.edges.confine.trial import is_enough, what_daemon_can
@@ -38,7 +39,7 @@ def now() -> datetime:
 
 def to_stderr(warning: str) -> None:
     """Tell a person."""
-    sys.stderr.write(f"extractord: {warning}\n")
+    sys.stderr.write(f"extractord: {printable(warning, LINES)}\n")
 
 
 def confined(

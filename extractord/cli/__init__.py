@@ -8,6 +8,7 @@ import traceback
 from cyclopts import App, Parameter
 
 from extractord import __version__
+from extractord.core.printable import LINES, printable
 from extractord.edges.descriptors import allow_many
 from extractord.errors import EXIT_OURS, ConfigError, ExtractordError
 
@@ -72,10 +73,10 @@ def obey() -> int:
         code = app(result_action="return_value")
     except ConfigError as error:
         for problem in error.problems:
-            print(f"extractord: {problem}", file=sys.stderr)
+            print(f"extractord: {printable(problem, LINES)}", file=sys.stderr)
         return error.exit_code
     except ExtractordError as error:
-        print(f"extractord: {error}", file=sys.stderr)
+        print(f"extractord: {printable(str(error), LINES)}", file=sys.stderr)
         return error.exit_code
     except BrokenPipeError:  # whoever read our output has enough
         sys.stdout = None

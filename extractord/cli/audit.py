@@ -7,10 +7,10 @@ from typing import Annotated
 import msgspec
 from cyclopts import App, Parameter
 
-from extractord.cli.listing import printable
 from extractord.config import load_settings
 from extractord.core.memory import utc
 from extractord.core.ports import AuditRow
+from extractord.core.printable import printable
 from extractord.edges.ledger import Ledger
 
 app = App(name="audit", help="What was asked and answered, in rows that are only ever added.")

@@ -9,12 +9,12 @@ from typing import Annotated
 import msgspec
 from cyclopts import Parameter
 
-from extractord.cli.listing import printable
 from extractord.cli.looking import looked_at, project_of
 from extractord.cli.runs import as_json
 from extractord.config import Settings, load_settings
 from extractord.consolidating import Mode, consolidated, to_look_at
 from extractord.core.ports import RunRow
+from extractord.core.printable import printable
 from extractord.core.records import Project
 from extractord.errors import EXIT_FAILED
 from extractord.house import opened

@@ -19,6 +19,7 @@ from extractord.core.injection import Scope
 from extractord.core.survey import USER_ROOT, kinds_of, root_of
 from extractord.edges.store.roots import Roots, listed
 from extractord.errors import UsageError
+from extractord.storeroom import to_stderr
 
 
 def context(
@@ -80,7 +81,7 @@ def context_scopes(roots: Roots, names: list[str], memory: Path, directory: str)
     was written into them by hand is judged first.
     """
     scopes = []
-    for root, rows in roots.surveys(names, _warn):
+    for root, rows in roots.surveys(names, to_stderr):
         told = listed(rows)
         index = derive(roots.index(root) or "", told)
         lawful, dropped = unobjectionable(index, {line(one) for one in told})
@@ -95,7 +96,3 @@ def context_scopes(roots: Roots, names: list[str], memory: Path, directory: str)
             )
         )
     return tuple(scopes)
-
-
-def _warn(said: str) -> None:
-    print(f"extractord: {said}", file=sys.stderr)

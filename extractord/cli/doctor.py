@@ -16,8 +16,9 @@ from msgspec.structs import replace
 
 from extractord.cli.checks import around, kept, transcribed, working
 from extractord.cli.checks.finding import Check, Finding, Health, Patient, fail, warn
-from extractord.cli.listing import hung, printable
+from extractord.cli.listing import hung
 from extractord.config import Settings, load_settings
+from extractord.core.printable import printable
 from extractord.edges.ledger import Ledger
 from extractord.edges.watch import scan
 from extractord.errors import EXIT_FAILED, ConfigError, ExtractordError, LedgerError

@@ -16,8 +16,9 @@ import msgspec
 from cyclopts import Parameter
 from msgspec import Struct
 
-from extractord.cli.listing import Item, print_items, printable
+from extractord.cli.listing import Item, print_items
 from extractord.core.drift import hint
+from extractord.core.printable import LINES, printable
 from extractord.core.records import Entry
 from extractord.core.transcripts import SOURCES
 from extractord.core.transcripts.source import Source, Surroundings
@@ -96,7 +97,7 @@ async def _show(
     problems: list[TranscriptError] = []
 
     def refused(problem: TranscriptError) -> None:
-        print(f"extractord: {problem}", file=sys.stderr)
+        print(f"extractord: {printable(str(problem), LINES)}", file=sys.stderr)
         problems.append(problem)
 
     with TemporaryDirectory(prefix="extractord-") as copy_dir:

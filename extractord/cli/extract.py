@@ -19,10 +19,12 @@ from extractord.cli.runs import as_json
 from extractord.config import load_settings
 from extractord.core.events import Oversized
 from extractord.core.ports import RunRow
+from extractord.core.printable import printable
 from extractord.edges.store import Store
 from extractord.errors import EXIT_FAILED, UsageError
 from extractord.house import opened
 from extractord.readingroom import planning_room
+from extractord.storeroom import to_stderr
 
 _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
@@ -81,7 +83,7 @@ async def _extract(
         since = room.clock() - age if age is not None else None
         planned = await plan(room, paths, agent=agent, since=since, project=_absolute(project))
         for problem in (*map(_left_out, planned.notes), *planned.problems):
-            print(f"extractord: {problem}", file=sys.stderr)
+            to_stderr(str(problem))
         if planned.windows or not planned.problems:
             print(_announced(planned), file=sys.stderr)
         if house is None:
@@ -122,7 +124,8 @@ def _list(planned: Plan, *, json: bool) -> None:
             print(msgspec.json.encode(row).decode())
         else:
             exchanges = _count(len(window.exchanges), "exchange")
-            print(f"would run: {window.agent} {window.session} in {window.project.slug}, {exchanges}")
+            which = f"{window.agent} {window.session} in {window.project.slug}"
+            print(printable(f"would run: {which}, {exchanges}"))
 
 
 def _said(row: RunRow) -> str:
@@ -131,7 +134,7 @@ def _said(row: RunRow) -> str:
     lines += [f"  + {path}" for path in row.written]
     lines += [f"  - {path}" for path in row.removed]
     lines += [f"  ? {path}  held for review" for path in row.held]
-    return "\n".join(lines)
+    return "\n".join(map(printable, lines))
 
 
 def _summed_up(summary: Summary, memory: Path) -> str:

@@ -14,12 +14,13 @@ from msgspec.structs import replace
 from rich.console import Console
 from rich.text import Text
 
-from extractord.cli.listing import hung, printable
+from extractord.cli.listing import hung
 from extractord.cli.planning import Plan, put_in, take_out
 from extractord.cli.supervision import UNITS, Asked, everything, unit_of
 from extractord.cli.targets import TARGETS, ground_of, lacking, target_of
 from extractord.cli.writing import diff
 from extractord.config import Settings, load_settings
+from extractord.core.printable import printable
 from extractord.edges.personal import remove_folders, write
 from extractord.edges.receipts import Receipts
 from extractord.edges.state import State

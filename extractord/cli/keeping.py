@@ -10,7 +10,6 @@ from cyclopts import Parameter
 
 from extractord.cli.attended import decider
 from extractord.cli.choosing import chosen, one_of, rows_of
-from extractord.cli.listing import printable
 from extractord.cli.lives import forget as forget_it
 from extractord.cli.lives import stages
 from extractord.cli.looking import looked_at
@@ -19,6 +18,7 @@ from extractord.config import Settings, load_settings
 from extractord.core.changeset import decode
 from extractord.core.foreign import objection
 from extractord.core.memory import unstamp, utc
+from extractord.core.printable import printable
 from extractord.core.survey import place_of
 from extractord.core.versions import Version
 from extractord.edges.store import Keeping, Store

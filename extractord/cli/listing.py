@@ -8,6 +8,8 @@ import textwrap
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from extractord.core.printable import printable
+
 _INDENT = "    "
 _NARROWEST = 40
 
@@ -59,8 +61,3 @@ def hung(head: str, words: str) -> str:
         break_long_words=False,
         break_on_hyphens=False,
     )
-
-
-def printable(text: str) -> str:
-    """Given text that others wrote, return it without what a terminal obeys."""
-    return "".join(char if char.isprintable() else "�" for char in text)

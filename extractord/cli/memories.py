@@ -18,6 +18,7 @@ from extractord.cli.looking import looked_at
 from extractord.config import load_settings
 from extractord.core.changeset import decode
 from extractord.core.memory import utc
+from extractord.core.printable import LINES, printable
 from extractord.recall.unopened import Unopened, unopened
 
 app = App(name="memories", help="What is kept about the person and their projects.")
@@ -77,7 +78,8 @@ def show(memory: str, *, project: Path | None = None, json: Json = False) -> Non
     if json:
         print(msgspec.json.encode({**as_json((root, row)), "text": decode(row.path, raw)}).decode())
     else:
-        sys.stdout.write(decode(row.path, raw))
+        text = decode(row.path, raw)
+        sys.stdout.write(printable(text, LINES) if sys.stdout.isatty() else text)
 
 
 def as_json(row: Row) -> dict[str, object]:

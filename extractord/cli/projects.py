@@ -10,11 +10,11 @@ from cyclopts import App, Parameter
 from msgspec import Struct
 
 from extractord.cli.attended import decider
-from extractord.cli.listing import printable
 from extractord.cli.looking import looked_at, project_of
 from extractord.config import Settings, load_settings
 from extractord.core.changeset import INDEX
 from extractord.core.ports import Home
+from extractord.core.printable import printable
 from extractord.edges.state import State, daemon_of, excluded_in
 from extractord.edges.store.lock import locked
 from extractord.errors import UsageError

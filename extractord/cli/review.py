@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Collection, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Annotated
@@ -15,12 +14,12 @@ from extractord.cli.choosing import rows_of
 from extractord.cli.deciding import Waits, as_json, change_as_json, drafts, one_of, waiting
 from extractord.cli.deciding import accept as accept_it
 from extractord.cli.deciding import reject as reject_it
-from extractord.cli.listing import printable
 from extractord.cli.looking import looked_at
 from extractord.cli.reasons import why, why_withheld
 from extractord.cli.writing import diff, edited, key
 from extractord.config import load_settings
 from extractord.core.memory import utc
+from extractord.core.printable import printable
 from extractord.core.versions import Held
 from extractord.edges.store import Store, standings
 from extractord.edges.store.roots import Roots
@@ -119,7 +118,7 @@ def _decided(store: Store, each: Waits) -> bool:
                 case _:
                     continue
         except ExtractordError as error:
-            print(f"extractord: {error}", file=sys.stderr)
+            to_stderr(str(error))
             continue
         return True
 

@@ -9,9 +9,10 @@ from typing import Annotated
 import msgspec
 from cyclopts import App, Parameter
 
-from extractord.cli.listing import Item, print_items, printable
+from extractord.cli.listing import Item, print_items
 from extractord.config import load_settings
 from extractord.core.ports import AuditRow, RequestRow, RunRow
+from extractord.core.printable import printable
 from extractord.core.records import Outcome
 from extractord.edges.ledger import Ledger
 from extractord.errors import UsageError

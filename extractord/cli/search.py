@@ -10,10 +10,10 @@ import msgspec
 from cyclopts import Parameter
 
 from extractord.cli.choosing import Scope, within
-from extractord.cli.listing import printable
 from extractord.cli.looking import looked_at
 from extractord.cli.memories import as_json
 from extractord.config import load_settings
+from extractord.core.printable import printable
 from extractord.errors import UsageError
 from extractord.recall import Findings, Found
 from extractord.recall import search as searched

@@ -11,11 +11,11 @@ import msgspec
 from cyclopts import Parameter
 
 from extractord.cli.elapsed import ago
-from extractord.cli.listing import printable
 from extractord.cli.runs import as_json, changed
 from extractord.config import load_settings
 from extractord.core.budget import Go, Limits, judge_spend
 from extractord.core.ports import RunRow, Spent, SpentOn
+from extractord.core.printable import printable
 from extractord.edges.ledger import Ledger
 from extractord.edges.ledger.standing import Waiting
 from extractord.edges.state import Daemon, daemon_of

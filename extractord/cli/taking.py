@@ -10,9 +10,10 @@ import msgspec
 from cyclopts import Parameter
 
 from extractord.cli.attended import decider
-from extractord.cli.listing import Item, print_items, printable
+from extractord.cli.listing import Item, print_items
 from extractord.cli.looking import project_of
 from extractord.config import Settings, load_settings, platform_surroundings
+from extractord.core.printable import printable
 from extractord.core.redact import redact
 from extractord.core.survey import USER_ROOT, root_of
 from extractord.core.taking import Taken, taken

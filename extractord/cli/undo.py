@@ -8,9 +8,9 @@ import msgspec
 from cyclopts import Parameter
 
 from extractord.cli.attended import decider
-from extractord.cli.listing import printable
 from extractord.cli.runs import find
 from extractord.config import load_settings
+from extractord.core.printable import printable
 from extractord.edges.store import Keeping
 from extractord.errors import EXIT_FAILED
 from extractord.storeroom import storeroom, to_stderr

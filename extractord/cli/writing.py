@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from extractord.cli.listing import printable
 from extractord.config import platform_surroundings
+from extractord.core.printable import printable
 from extractord.errors import ExtractordError, UsageError
 
 

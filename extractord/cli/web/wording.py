@@ -10,10 +10,10 @@ from urllib.parse import urlencode
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from extractord.cli.elapsed import ago
-from extractord.cli.listing import printable
 from extractord.cli.reasons import why_withheld
 from extractord.cli.web.entering import Entry
 from extractord.cli.writing import diff
+from extractord.core.printable import printable
 from extractord.core.survey import Surveyed, place_of
 
 _PLACE = Path(__file__).with_name("templates")
