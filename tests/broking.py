@@ -11,6 +11,7 @@ import socket
 import subprocess
 import textwrap
 import time
+import weakref
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Self
@@ -37,7 +38,7 @@ class Mosquitto:
         """`users` are names with the lines of their ACL; without any, whoever comes may do all."""
         folder.mkdir(parents=True, exist_ok=True)
         self.folder = folder
-        self.port = _free_port()
+        self.port = _held_port(self)
         self.tls = tls
         self.users = frozenset(users or ())
         self.certified = False
@@ -115,7 +116,7 @@ class Mosquitto:
             stderr=subprocess.DEVNULL,
         )
         began = time.monotonic()
-        while time.monotonic() - began < 10:
+        while time.monotonic() - began < 30:
             with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", self.port), 1):
                 return
             assert self._process.poll() is None, (self.folder / "mosquitto.conf").read_text()
@@ -125,7 +126,7 @@ class Mosquitto:
     def stop(self, number: int = signal.SIGTERM) -> None:
         if self._process is not None:
             self._process.send_signal(number)
-            self._process.wait(10)
+            self._process.wait(30)
             self._process = None
 
     def __enter__(self) -> Self:
@@ -170,9 +171,17 @@ class Mosquitto:
             [*command, *(["-r"] if retain else [])],
             input=raw,
             check=True,
-            timeout=20,
+            timeout=60,
             stderr=subprocess.DEVNULL,
         )
+
+    def retained(self, topic: str, user: str = "") -> dict[str, bytes]:
+        """What the broker retains on these topics: all of it is told before what is said after that."""
+        mark = f"mark/{time.monotonic_ns()}"
+        with self.heard(topic, mark, user=user) as heard:
+            self.publish(mark, "x", user)
+            heard.wait_for(lambda: heard.on(mark))
+            return {there: payload for there, payload, _ in heard.messages() if payload and there != mark}
 
     @contextlib.contextmanager
     def heard(self, *topics: str, user: str = "", session: str = "") -> Iterator[Subscriber]:
@@ -205,7 +214,7 @@ class Mosquitto:
             yield subscriber
         finally:
             process.terminate()
-            process.wait(10)
+            process.wait(30)
 
 
 class Subscriber:
@@ -217,7 +226,7 @@ class Subscriber:
     def messages(self) -> list[tuple[str, bytes, bool]]:
         """Topic, payload and whether it was retained, in order."""
         found = []
-        for line in self._file.read_text("utf-8", "replace").splitlines():
+        for line in self._file.read_text("utf-8", "replace").rpartition("\n")[0].splitlines():  # whole ones
             if line.startswith("=>") and line.count("\t") == 2:
                 topic, retained, payload = line[2:].split("\t")
                 found.append((topic, bytes.fromhex(payload), retained == "1"))
@@ -227,7 +236,7 @@ class Subscriber:
         return [payload for there, payload, _ in self.messages() if there == topic]
 
     @staticmethod
-    def wait_for(claim: object, seconds: float = 20.0) -> None:
+    def wait_for(claim: object, seconds: float = 60.0) -> None:
         assert callable(claim)
         began = time.monotonic()
         while not claim():
@@ -265,7 +274,10 @@ def blocks_of(page: Path) -> list[str]:
     return [textwrap.dedent(block) for block in blocks]
 
 
-def _free_port() -> int:
-    with socket.socket() as asked:
-        asked.bind(("127.0.0.1", 0))
-        return int(asked.getsockname()[1])
+def _held_port(holder: object) -> int:
+    """A free port, bound and not listened on: while the holder lives no other is given it."""
+    held = socket.socket()
+    held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # a broker's is too: it may listen there
+    held.bind(("127.0.0.1", 0))
+    weakref.finalize(holder, held.close)
+    return int(held.getsockname()[1])

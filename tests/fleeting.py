@@ -204,6 +204,9 @@ class Extractor:
         found = []
         for state in sorted((self.home / "state/persons").glob("*/ledger.db")):
             with contextlib.closing(sqlite3.connect(f"file:{state}?mode=ro", uri=True)) as ledger:
+                made = "SELECT count(*) FROM sqlite_master WHERE name IN ('runs', 'ranges')"
+                if ledger.execute(made).fetchone() != (2,):
+                    continue  # it is being made
                 asked = """SELECT session, project, max(started_at) AS began,
                                   max(coalesce(ended_at, started_at)),
                                   sum(outcome IN ('saved', 'nothing_to_save', 'held'))
@@ -355,7 +358,7 @@ def _counted(seats: Sequence[Desk], made: Sequence[Extractor], windows: int, at:
 async def _retained(broker: Mosquitto, wanted: int) -> int:
     """How many memories the broker retains, when it has as many as there are, or after a while."""
     count, began = -1, time.monotonic()
-    while count != wanted and time.monotonic() - began < 30:
+    while count != wanted and time.monotonic() - began < 90:
         with broker.heard("extractord/v1/fleet/memories/#", user=ROOT if broker.users else "") as heard:
             await asyncio.sleep(2)
             count = len({topic for topic, payload, _ in heard.messages() if payload})

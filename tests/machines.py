@@ -64,10 +64,14 @@ class Machine:
         append(self.transcripts / f"{name}.jsonl", Session(name).exchange(text))
 
     def memories(self, below: str = "data/memory") -> dict[str, str]:
-        found = (self.home / below).rglob("*.md")
-        return {path.name: path.read_text() for path in found if path.name != "MEMORY.md"}
+        found = {}
+        for path in (self.home / below).rglob("*.md"):
+            if path.name != "MEMORY.md":
+                with contextlib.suppress(FileNotFoundError):  # forgotten in this moment
+                    found[path.name] = path.read_text()
+        return found
 
-    def wait_for(self, claim: Callable[[], object], seconds: float = 60) -> None:
+    def wait_for(self, claim: Callable[[], object], seconds: float = 120) -> None:
         began = time.monotonic()
         while not claim():
             assert time.monotonic() - began < seconds, self.log()

@@ -141,7 +141,7 @@ def test_a_broker_with_another_certificate_is_not_spoken_to(tmp_path: Path, plac
     ):
         place.more = {**broker.settings("here"), "EXTRACTORD_MQTT__CA_FILE": str(other.folder / "ca.pem")}
         with place.running():
-            place.wait_for(lambda: "certificate" in place.log(), 20)
+            place.wait_for(lambda: "certificate" in place.log())
         assert "the broker is there" not in place.log()
         assert PASSWORD not in place.log()
 
@@ -159,7 +159,7 @@ def test_the_last_will_says_offline_after_a_kill(broker: Mosquitto, place: Bused
 def test_ten_thousand_malformed_messages_change_nothing(broker: Mosquitto, place: Bused) -> None:
     with place.running(), broker.heard("extractord/v1/here/#") as heard:
         heard.wait_for(lambda: is_status(heard, "online"))
-        before = place.command("status", "--json").stdout
+        before, began = place.command("status", "--json").stdout, time.monotonic()
         command = ["mosquitto_pub", *broker.client(), "-q", "1", "-l", "-t"]
         lines = [
             b'{"path": "/etc/passwd\x00"}',
@@ -177,7 +177,8 @@ def test_ten_thousand_malformed_messages_change_nothing(broker: Mosquitto, place
         assert place.command("status", "--json").stdout == before
         assert is_status(heard, "online")
         assert heard.on("extractord/v1/here/said/heard/heeded") == []
-        assert place.log().count("heard/unheeded") <= 2, "they do not flood the log"
+        minutes = (time.monotonic() - began) / 60
+        assert place.log().count("heard/unheeded") <= 2 + minutes, "they do not flood the log"
         remember(place, TUESDAY)
         heard.wait_for(lambda: heard.on(FINISHED))
         assert len(place.memories()) == 1
@@ -194,7 +195,8 @@ def test_an_extract_names_a_watched_agents_own_file_and_nothing_else(
     link = place.transcripts / "0a0b0c0d-0000-4000-8000-000000000009.jsonl"
     link.symlink_to(outside)
     heeded = "extractord/v1/here/said/heard/heeded"
-    with place.running(), broker.heard("extractord/v1/here/said/#") as heard:
+    with place.running(), broker.heard(STATUS, "extractord/v1/here/said/#") as heard:
+        heard.wait_for(lambda: is_status(heard, "online"))
         for number, path in enumerate((outside, link, "../x.jsonl", place.transcripts, "/etc/passwd"), 1):
             broker.publish("extractord/v1/here/heard/extract", json.dumps({"path": str(path)}))
             heard.wait_for(lambda number=number: len(heard.on(heeded)) == number)
@@ -210,6 +212,7 @@ def test_an_extract_names_a_watched_agents_own_file_and_nothing_else(
 
 def test_a_pause_lets_windows_wait_until_resume(broker: Mosquitto, place: Bused) -> None:
     with place.running(), broker.heard("extractord/v1/here/#") as heard:
+        heard.wait_for(lambda: is_status(heard, "online"))
         broker.publish("extractord/v1/here/heard/drain", "")
         heard.wait_for(lambda: is_status(heard, "drained"))
         remember(place, TUESDAY)
@@ -228,25 +231,28 @@ def test_a_retained_request_is_not_obeyed(broker: Mosquitto, place: Bused) -> No
         heard.wait_for(lambda: heard.on(FINISHED))
 
 
-def test_a_broker_that_is_away_costs_no_event_and_a_restart_none_either(
-    broker: Mosquitto, place: Bused
-) -> None:
+def test_a_broker_that_is_away_costs_no_event_and_a_restart_none_either(tmp_path: Path, place: Bused) -> None:
     """The broker's absence is over when the events of two daemons were put away: no clock in it."""
     names = [f"{number}a0b0c0d-0000-4000-8000-000000000001" for number in range(1, 5)]
-    with place.running():
-        place.wait_for(lambda: "the broker is there" in place.log(), 20)
-        broker.stop(signal.SIGKILL)
-        for name, fact in zip(names[:2], FACTS[:2], strict=True):
-            remember(place, fact, name)
-        place.wait_for(lambda: len(place.runs()) == 2, 30)
-    assert json.loads(place.command("status", "--json").stdout)["bus"] == {"waiting": 2, "dropped": 0}
-    with place.running():
-        for name, fact in zip(names[2:], FACTS[2:], strict=True):
-            remember(place, fact, name)
-        place.wait_for(lambda: len(place.runs()) == 4, 30)
-        broker.start()
-        with broker.heard("extractord/v1/here/said/#") as heard:
-            heard.wait_for(lambda: len(heard.on(FINISHED)) >= 4, 90)
+    (lines,) = blocks_of(EVENTS_PAGE)
+    with Mosquitto(tmp_path / "broker", more=lines.splitlines()) as broker:
+        place.more = broker.settings()
+        with broker.heard(FINISHED, session="watcher"):
+            pass  # from here on the broker keeps what the watcher misses
+        with place.running():
+            place.wait_for(lambda: "the broker is there" in place.log())
+            broker.stop(signal.SIGKILL)
+            for name, fact in zip(names[:2], FACTS[:2], strict=True):
+                remember(place, fact, name)
+            place.wait_for(lambda: len(place.runs()) == 2)
+        assert json.loads(place.command("status", "--json").stdout)["bus"] == {"waiting": 2, "dropped": 0}
+        with place.running():
+            for name, fact in zip(names[2:], FACTS[2:], strict=True):
+                remember(place, fact, name)
+            place.wait_for(lambda: len(place.runs()) == 4)
+            broker.start()
+            with broker.heard(FINISHED, session="watcher") as heard:
+                heard.wait_for(lambda: len(heard.on(FINISHED)) >= 4, 180)
     said = [json.loads(payload)["row"]["session"] for payload in heard.on(FINISHED)]
     assert said == names
 
@@ -259,8 +265,8 @@ def test_past_the_bound_the_oldest_events_go_and_status_says_so(place: Bused) ->
         with place.running():
             for number, fact in enumerate(FACTS[:2]):
                 remember(place, fact, f"{number}a0b0c0d-0000-4000-8000-000000000001")
-            place.wait_for(lambda: len(place.runs()) == 2, 30)
-            place.wait_for(lambda: "called again" in place.log(), 20)
+            place.wait_for(lambda: len(place.runs()) == 2)
+            place.wait_for(lambda: "called again" in place.log())
     found = place.command("status").stdout
     assert "1 event waits for the broker, 1 dropped" in found
 
@@ -299,12 +305,12 @@ def test_a_broker_as_the_page_sets_it_up_keeps_every_event_for_who_is_away(
             for number in range(many):
                 ledger.outbox.put(FINISHED, str(number).encode(), now(), many)
         with place.running():
-            place.wait_for(lambda: waiting(place) == 0, 60)
-            time.sleep(1)
+            place.wait_for(lambda: waiting(place) == 0, 300)
+            broker.publish("mark", "x")  # it has written what came before, once it takes this
             broker.stop(signal.SIGKILL)
             broker.start()
         with broker.heard(FINISHED, session="watcher") as heard:
-            heard.wait_for(lambda: len(heard.on(FINISHED)) >= many, 60)
+            heard.wait_for(lambda: len(heard.on(FINISHED)) >= many, 120)
         assert heard.on(FINISHED) == [str(number).encode() for number in range(many)]
 
 
@@ -313,9 +319,9 @@ def test_a_daemon_that_hears_nothing_notices_all_the_same_that_its_broker_began_
 ) -> None:
     place.more = {**place.more, "EXTRACTORD_MQTT__HEAR": "false"}
     with place.running():
-        place.wait_for(lambda: "the broker is there" in place.log(), 20)
+        place.wait_for(lambda: "the broker is there" in place.log())
         broker.stop(signal.SIGKILL)
         broker.start()
         with broker.heard(STATUS) as heard:
-            heard.wait_for(lambda: is_status(heard, "online"), 40)
+            heard.wait_for(lambda: is_status(heard, "online"), 120)
     assert "never retrieved" not in place.log()
