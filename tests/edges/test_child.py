@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import resource
 import sys
 import time
@@ -12,6 +11,7 @@ from pathlib import Path
 
 import pytest
 import pytest_asyncio
+from supervising import is_alive
 
 from extractord.core import handed
 from extractord.core.changeset import BYTES_A_RUN, FILES_A_RUN
@@ -28,6 +28,7 @@ TURNED = [sys.executable, str(Path(__file__).with_name("turned_children.py"))]
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def processes() -> AsyncIterator[Processes]:
     started = Processes(TURNED)
+    await converse(started, "honest")  # no run's clock waits for the start of an interpreter
     yield started
     started.stop()
 
@@ -36,7 +37,7 @@ async def complete(_messages: Sequence[Message], _tools: Sequence[Tool]) -> Repl
     return Reply(text="no")
 
 
-async def converse(processes: Processes, what: str, run_s: float = 20.0) -> tuple[Conversation, list[int]]:
+async def converse(processes: Processes, what: str, run_s: float = 120.0) -> tuple[Conversation, list[int]]:
     """The conversation, and the pids that the child told first."""
     brief = Brief(messages=(), shown=(), session=what, agent="codex", tokens=1)
     start = Start(brief=brief, known=(), turns=5, has_project=True, embedded=False)
@@ -45,14 +46,8 @@ async def converse(processes: Processes, what: str, run_s: float = 20.0) -> tupl
     return conversation, pids
 
 
-def is_alive(pid: int) -> bool:
-    with contextlib.suppress(FileNotFoundError, ProcessLookupError):
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    return False
-
-
 async def is_gone(pid: int) -> bool:
-    for _ in range(100):
+    for _ in range(1000):
         if not is_alive(pid):
             return True
         await asyncio.sleep(0.02)
@@ -102,16 +97,16 @@ async def test_a_child_that_does_not_end_is_killed_with_its_group_on_the_wall_cl
     processes: Processes, what: str
 ) -> None:
     began = time.monotonic()
-    conversation, pids = await converse(processes, what, run_s=0.7)
+    conversation, pids = await converse(processes, what, run_s=1.5)
     assert (conversation.ending, conversation.reason) == (Ending.FAILED, "timeout")
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 30
     assert pids
     assert [await is_gone(pid) for pid in pids] == [True] * len(pids)
 
 
 async def test_a_flood_of_refusals_is_counted_and_costs_no_memory(processes: Processes) -> None:
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    conversation, _ = await converse(processes, "refuses for ever", run_s=1.5)
+    conversation, _ = await converse(processes, "refuses for ever", run_s=2.5)
     assert (conversation.ending, conversation.reason) == (Ending.FAILED, "timeout")
     assert (len(conversation.refusals), conversation.denied > 1000) == (200, True)
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 64 * 1024

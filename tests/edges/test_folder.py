@@ -343,7 +343,7 @@ SWAPPER = """
 import os, sys, time
 place, outside = sys.argv[1:]
 print("ready", flush=True)
-end = time.monotonic() + 30
+end = time.monotonic() + 120
 while time.monotonic() < end:
     try:
         os.rename(place + "/dir", place + "/kept")
@@ -371,7 +371,8 @@ def test_a_folder_swapped_for_a_link_meanwhile_lets_nothing_out(
     try:
         swapper.stdout.readline()
         end = time.monotonic() + seconds
-        while time.monotonic() < end:
+        while time.monotonic() < end or not (done and refused):
+            assert time.monotonic() < end + 60, (done, refused)
             try:
                 folder.write("dir/x.md", b"inside")
                 assert folder.read("dir/x.md", 10) == b"inside"
@@ -385,8 +386,6 @@ def test_a_folder_swapped_for_a_link_meanwhile_lets_nothing_out(
         swapper.stdout.close()
     assert (outside / "x.md").read_bytes() == b"outside"
     assert os.listdir(outside) == ["x.md"]
-    assert done > 0
-    assert refused > 0
 
 
 # a run's view

@@ -84,8 +84,10 @@ def script(body: Mapping[str, Any], before: int) -> Any:
 
 
 @contextlib.asynccontextmanager
-async def host(url: str, model: str, environ: Mapping[str, str], **given: Any) -> AsyncIterator[ModelHost]:
-    provider = Provider(model=model, base_url=url, timeout_s=3, retries=1, **given)
+async def host(
+    url: str, model: str, environ: Mapping[str, str], *, timeout_s: float = 60, **given: Any
+) -> AsyncIterator[ModelHost]:
+    provider = Provider(model=model, base_url=url, timeout_s=timeout_s, retries=1, **given)
     processes = Processes([*OURSELVES, "_processes", "required"])
     running = ModelHost(
         processes,
@@ -158,7 +160,6 @@ async def test_a_passing_500_is_tried_again(openai: ModelHost) -> None:
         ("401", "auth", 1, None),
         ("too long", "too_long", 1, None),
         ("spoken", "too_long", 1, None),
-        ("never", "transient", 2, None),
         ("cut", "transient", 2, None),
     ],
 )
@@ -172,6 +173,15 @@ async def test_what_fails_is_sorted_and_its_requests_counted(
         tries,
         retry_after_s,
     )
+
+
+async def test_a_provider_that_never_answers_is_given_up_and_asked_again(provider: StandIn) -> None:
+    async with host(
+        f"{provider.url}/v1", "openai/stand-in", {"OPENAI_API_KEY": "k"}, timeout_s=2
+    ) as impatient:
+        with pytest.raises(ModelError, match="gave no answer in 2 s") as caught:
+            await ask(impatient, "never")
+    assert (caught.value.fault, caught.value.tries) == ("transient", 2)
 
 
 async def test_a_host_that_is_killed_fails_what_it_was_asked_and_comes_back(

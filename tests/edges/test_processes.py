@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 import pytest_asyncio
+from supervising import is_alive
 
 from extractord.core.records import Brief
 from extractord.core.wire import Done, Frames, Probe, Probed, Refused, Start, frame
@@ -42,12 +43,6 @@ async def main():
 
 asyncio.run(main())
 """
-
-
-def is_alive(pid: int) -> bool:
-    with contextlib.suppress(FileNotFoundError, ProcessLookupError):
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    return False
 
 
 def comes_true(claim: Callable[[], bool], seconds: float = 20.0) -> bool:
