@@ -17,7 +17,7 @@ import aiohttp
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 MISSING = "no chromium on this machine: apt-get install chromium"
-_PATIENCE_S = 30.0
+_PATIENCE_S = 90.0
 _KEYS = {"Enter": ("\r", 13), "Tab": ("\t", 9)}
 
 
@@ -189,9 +189,8 @@ async def browser(folder: Path) -> AsyncIterator[Page]:
     try:
         address = await asyncio.wait_for(_address(folder / "DevToolsActivePort"), _PATIENCE_S)
         async with aiohttp.ClientSession() as session:
-            async with session.get(f"http://{address}/json/list") as answer:
-                (tab,) = [each for each in await answer.json() if each["type"] == "page"]
-            async with session.ws_connect(tab["webSocketDebuggerUrl"], max_msg_size=0) as socket:
+            place = await asyncio.wait_for(_tab(session, address), _PATIENCE_S)
+            async with session.ws_connect(place, max_msg_size=0) as socket:
                 page = Page(socket)
                 try:
                     await page.begin()
@@ -209,4 +208,14 @@ async def _address(place: Path) -> str:
         with contextlib.suppress(OSError, IndexError):
             port = place.read_text().splitlines()[0]
             return f"127.0.0.1:{port}"
+        await asyncio.sleep(0.05)
+
+
+async def _tab(session: aiohttp.ClientSession, address: str) -> str:
+    """Where the one tab is talked to: it is there a moment after the port."""
+    while True:
+        async with session.get(f"http://{address}/json/list") as answer:
+            tabs = [each for each in await answer.json() if each["type"] == "page"]
+        if tabs:
+            return str(tabs[0]["webSocketDebuggerUrl"])
         await asyncio.sleep(0.05)

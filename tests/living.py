@@ -60,17 +60,17 @@ class Place:
             before = len(self.log())
             daemon = subprocess.Popen([*EXTRACTORD, "run"], env=self.environ, stderr=log, text=True)
             try:
-                self.wait_for(lambda: "watching" in self.log()[before:], 30)
+                self.wait_for(lambda: "watching" in self.log()[before:])
                 yield daemon
             finally:
                 if daemon.poll() is None:
                     daemon.terminate()
-                daemon.wait(30)
+                daemon.wait(60)
 
     def log(self) -> str:
         return (self.home / "log").read_text()
 
-    def wait_for(self, claim: object, seconds: float) -> float:
+    def wait_for(self, claim: object, seconds: float = 90) -> float:
         """Wait until a claim holds; return how long that took, in seconds."""
         began = time.monotonic()
         assert callable(claim)

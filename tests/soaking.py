@@ -31,7 +31,7 @@ from typing import Any
 from aiohttp import web
 from broking import HAS_BROKER, Mosquitto
 from standin import openai_reply, serving
-from supervising import family
+from supervising import family, is_alive
 
 FAKETIME = next(
     (
@@ -269,7 +269,7 @@ class Soak:
                 stderr=log,
             )
         self.lives.append(Life(daemon, self.home / "data/memory/projects"))
-        until = time.monotonic() + 60
+        until = time.monotonic() + 120
         while b'"watching"' not in (self.home / "log").read_bytes()[place:]:
             assert daemon.poll() is None, self.tail()
             assert time.monotonic() < until, self.tail()
@@ -281,8 +281,8 @@ class Soak:
         daemon.send_signal(number)
         code = daemon.wait(100)
         assert code == (0 if number == signal.SIGTERM else -number), self.tail()
-        until = time.monotonic() + 10
-        while any(Path(f"/proc/{pid}").exists() for pid in others):
+        until = time.monotonic() + 30
+        while any(map(is_alive, others)):
             assert time.monotonic() < until, "a process is left behind"
             time.sleep(0.05)
 
@@ -434,7 +434,9 @@ class Soak:
         resting = min(life.descriptors[quarter : 2 * quarter]), min(life.descriptors[-quarter:])
         assert grown < GROWTH_BYTES, life.resident
         assert resting[1] <= resting[0] + 4, life.descriptors
-        time.sleep(2)  # the broker hands on what it has
+        until = time.monotonic() + 60
+        while self.broker and ended - self._finished() and time.monotonic() < until:
+            time.sleep(0.2)  # the broker hands on what it has
         heard = self._finished()
         return {
             "sessions": self.writer.sessions,
@@ -462,7 +464,7 @@ class Soak:
     def _finished(self) -> set[str]:
         if self.broker is None:
             return set()
-        lines = (self.home / "heard").read_text().splitlines()
+        lines = (self.home / "heard").read_text().rpartition("\n")[0].splitlines()  # whole ones
         return {json.loads(line)["row"]["run"] for line in lines if line.startswith("{")}
 
 

@@ -160,7 +160,7 @@ def storm(home: Path, seconds: float, processes: int = PROCESSES) -> dict[str, o
         for seed in range(processes + 1)
     ]
     try:
-        told = [each.communicate(timeout=seconds + 60)[0] for each in crew]
+        told = [each.communicate(timeout=seconds + 240)[0] for each in crew]
     finally:
         for each in crew:
             each.kill()

@@ -28,7 +28,7 @@ class Supervised:
         lines = [line for _, text in self.words for line in text.splitlines()]
         return [line.partition("=")[2] for line in lines if line.startswith(f"{word}=")]
 
-    def wait_for(self, claim: Callable[[], object], seconds: float = 20) -> float:
+    def wait_for(self, claim: Callable[[], object], seconds: float = 60) -> float:
         """Wait until a claim holds; return how long that took, in seconds."""
         began = time.monotonic()
         while not claim():
@@ -45,16 +45,25 @@ class Supervised:
             for pid in family(self.process.pid):
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)
-            return self.process.wait(10), True
+            return self.process.wait(30), True
 
 
 def family(pid: int) -> list[int]:
     """A process and all below it."""
     found = [pid]
-    for task in Path(f"/proc/{pid}/task").glob("*/children"):
-        with contextlib.suppress(OSError):
-            found += [each for child in task.read_text().split() for each in family(int(child))]
+    with contextlib.suppress(OSError):
+        for task in Path(f"/proc/{pid}/task").iterdir():
+            with contextlib.suppress(OSError):  # it may have ended meanwhile
+                children = (task / "children").read_text().split()
+                found += [each for child in children for each in family(int(child))]
     return found
+
+
+def is_alive(pid: int) -> bool:
+    """False also for one that has ended and that nobody has waited for yet."""
+    with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    return False
 
 
 @contextlib.contextmanager
@@ -87,6 +96,6 @@ def supervised(
             for pid in pids:
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)
-            process.wait(10)
+            process.wait(30)
             over.set()
             ear.join()

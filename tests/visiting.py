@@ -17,7 +17,7 @@ from urllib.parse import urlencode, urlsplit
 
 from person import EXTRACTORD, Person
 
-_PATIENCE_S = 30.0
+_PATIENCE_S = 90.0
 _ADDRESS = re.compile(r"http://127\.0\.0\.1:\d+/\?token=[\w-]+")
 
 

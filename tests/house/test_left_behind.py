@@ -44,7 +44,7 @@ class Left:
         """The daemon's next life, in which one thing more is said: what has ended when that is known."""
         append(self.transcript, self.session.exchange("Always write commit messages in English."))
         with self.place.running():
-            self.place.wait_for(lambda: len(self.place.memories()) == 2 and all(self.ended()), 30)
+            self.place.wait_for(lambda: len(self.place.memories()) == 2 and all(self.ended()))
         return self.kept()
 
     def ended(self) -> list[bool]:
@@ -89,7 +89,7 @@ def test_a_run_that_was_closed_and_not_said_is_said_by_the_next_life(tmp_path: P
     place.transcripts.mkdir(parents=True)
     with place.running():
         append(place.transcripts / f"{Session().name}.jsonl", Session().exchange(TUESDAY))
-        place.wait_for(lambda: "event=run/finished" in place.log(), 30)
+        place.wait_for(lambda: "event=run/finished" in place.log())
     [run] = [row["run"] for row in place.runs()]
     with Ledger.open(tmp_path / "state") as ledger:
         assert ledger.runs.unsaid() == ()

@@ -37,10 +37,10 @@ def daemon(person: Person) -> Iterator[Callable[[], str]]:
         yield log.read_text
     finally:
         process.send_signal(signal.SIGTERM)
-        process.wait(30)
+        process.wait(60)
 
 
-def wait(claim: Callable[[], bool], why: Callable[[], str], seconds: float = 25.0) -> None:
+def wait(claim: Callable[[], bool], why: Callable[[], str], seconds: float = 90.0) -> None:
     until = time.monotonic() + seconds
     while not claim():
         assert time.monotonic() < until, why()
@@ -52,8 +52,8 @@ def test_a_persons_edits_are_kept_indexed_and_buried_while_the_daemon_lives(pers
     (folder / "before.md").write_text(fact("before", "Written while nobody looked"))
     with daemon(person) as log:
         wait(lambda: "before.md" in (folder / "MEMORY.md").read_text(), log)
-        (folder / "later.md").write_text(fact("later", "Written while the daemon lives"))
         (folder / "tabs.md").unlink()
+        (folder / "later.md").write_text(fact("later", "Written while the daemon lives"))
         wait(lambda: "later.md" in (folder / "MEMORY.md").read_text(), log)
     assert "tabs.md" not in (folder / "MEMORY.md").read_text()
     stone = json.loads((person.state / "tombstones.jsonl").read_text())

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 from person import EXTRACTORD, Person
-from supervising import Supervised, family, supervised
+from supervising import Supervised, family, is_alive, supervised
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="systemd is Linux's")
 
@@ -127,12 +127,12 @@ def test_a_signal_to_the_main_process_alone_ends_all_and_a_kill_leaves_nothing(p
         all_of_it = family(service.process.pid)
         assert len(all_of_it) >= 2
         assert service.stop(20) == (0, False)
-        service.wait_for(lambda: not any(Path(f"/proc/{pid}").exists() for pid in all_of_it))
+        service.wait_for(lambda: not any(map(is_alive, all_of_it)))
     with served(person) as service:
         all_of_it = family(service.process.pid)[1:]
         service.process.kill()
         service.process.wait(10)
-        service.wait_for(lambda: not any(Path(f"/proc/{pid}").exists() for pid in all_of_it))
+        service.wait_for(lambda: not any(map(is_alive, all_of_it)))
 
 
 def test_sighup_makes_a_changed_configuration_count_and_says_what(person: Person) -> None:

