@@ -151,6 +151,23 @@ def test_sessions_are_touched_at_their_newest_row_and_hold_what_was_said(
     assert tables.records("s3") == ()
 
 
+def test_zcode_says_what_kind_of_session_it_is_and_from_where_it_was_rewound(tmp_path: Path) -> None:
+    path = tmp_path / "db.sqlite"
+    with sqlite3.connect(path) as database:
+        database.executescript(ZCODE_IN_TEXT)
+        database.executescript(
+            """
+            ALTER TABLE session ADD COLUMN task_type TEXT;
+            ALTER TABLE session ADD COLUMN revert TEXT;
+            UPDATE session SET parent_id = 's0', task_type = 'fork', revert = '{"targetMessageID":"m1"}'
+                WHERE id = 's1';
+            """
+        )
+    database.close()
+    found = [(entry.text, entry.origin, entry.active) for entry in asked(zcode.SOURCE, path, "s1")]
+    assert found == [("one\ntwo", Origin.HUMAN, True), ("ok", Origin.SYNTHETIC, False)]
+
+
 def test_what_hermes_undid_is_not_active_and_what_it_archived_is_not_read(tmp_path: Path) -> None:
     path = made(tmp_path, HERMES.format(**NEW))
     with sqlite3.connect(path) as connection:

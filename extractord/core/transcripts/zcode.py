@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from extractord.core.records import Entry, Origin, Role, Seen, ToolCall
 from extractord.core.transcripts.blocks import REMINDER, shown_in
@@ -15,12 +16,13 @@ from extractord.core.transcripts.decoding import decoder
 from extractord.core.transcripts.source import Container, Opened, Rows, Source, Surroundings
 from extractord.core.transcripts.speech import Speech
 from extractord.core.transcripts.telling import decoded
+from extractord.core.transcripts.zcode_meaning import Branch, Message, is_sub_agents, origin_of
 
 _OUTCOMES = {"completed": True, "error": False}
 _ASKS = frozenset({"tool", "tool_use"})
 _SILENT = _ASKS | {
     *("text", "reasoning", "thinking", "file", "image", "step-start", "step-finish", "snapshot", "patch"),
-    *("compaction", "agent", "subtask", "retry"),
+    *("compaction", "agent", "subtask", "retry", "timeline"),
 }
 _NANOSECONDS = 10**15
 
@@ -47,12 +49,15 @@ ROWS = Rows(
     records="""
         SELECT 'session' AS kind, one.id, one.directory,
             (SELECT parent_id FROM session AS s WHERE s.id = one.id) AS parent,
+            (SELECT task_type FROM session AS s WHERE s.id = one.id) AS task,
+            (SELECT CAST(revert AS TEXT) FROM session AS s WHERE s.id = one.id) AS revert,
             NULL AS time, NULL AS data, NULL AS parts
-        FROM (SELECT NULL AS parent_id) AS missing
+        FROM (SELECT NULL AS parent_id, NULL AS task_type, NULL AS revert) AS missing
         JOIN (SELECT id, directory FROM session WHERE id = :session) AS one
         UNION ALL
         SELECT * FROM (
-            SELECT 'message', message.id, NULL, NULL, message.time_created, CAST(message.data AS TEXT),
+            SELECT 'message', message.id, NULL, NULL, NULL, NULL,
+                message.time_created, CAST(message.data AS TEXT),
                 (SELECT json_group_array(json_object('id', id, 'data', data)) FROM (
                     SELECT id, CAST(data AS TEXT) AS data FROM part
                     WHERE message_id = message.id ORDER BY part.rowid))
@@ -71,6 +76,8 @@ class _Row(Struct):
     id: str = ""
     directory: str | None = None
     parent: str | None = None
+    task: str | None = None
+    revert: str | None = None
     time: Any = None
     data: str | None = None
     parts: str | None = None
@@ -78,11 +85,6 @@ class _Row(Struct):
 
 class _PartRow(Struct):
     data: str | None = None
-
-
-class _Message(Struct):
-    role: str = ""
-    summary: Any = None
 
 
 class _State(Struct):
@@ -111,7 +113,7 @@ class _Part(Struct):
 
 _ROW = decoder(_Row)
 _PARTS = decoder(list[_PartRow])
-_MESSAGE = decoder(_Message)
+_MESSAGE = decoder(Message)
 _PART = decoder(_Part)
 
 
@@ -124,6 +126,7 @@ class ZCodeReader:
         self.version: str | None = None
         self.unknown: Counter[str] = Counter()
         self._speech = Speech("zcode", "")
+        self._branch = Branch(None, self.unknown)
 
     def feed(self, record: bytes) -> Iterator[Seen]:
         """Given a row of `ROWS.records` as JSON, yield what it brings."""
@@ -133,7 +136,8 @@ class ZCodeReader:
         match row.kind:
             case "session":
                 self.session, self._speech.cwd = row.id, row.directory
-                self._speech.is_subagent = bool(row.parent)
+                self._speech.is_subagent = is_sub_agents(row.task, row.parent)
+                self._branch = Branch(row.revert, self.unknown)
                 self._speech.begin(row.id)
             case "message":
                 yield from self._message(row)
@@ -145,6 +149,7 @@ class ZCodeReader:
         return iter(())
 
     def _message(self, row: _Row) -> Iterator[Seen]:
+        stands = self._branch.stands(row.id)
         message = decoded((row.data or "").encode(), _MESSAGE, self.unknown)
         if message is None:
             return
@@ -158,12 +163,11 @@ class ZCodeReader:
                 self.unknown[f"part/{part.type[:64]}"] += 1
         match message.role:
             case "user":
-                entry = self._entry(row, Role.USER, Origin.HUMAN, text)
-                yield from self._speech.prompted(entry, REMINDER) if text.strip() else ()
+                yield from self._said(row, origin_of(message, text), text, stands=stands)
             case "assistant" if message.summary:
-                yield from self._speech.aside(self._entry(row, Role.CONTEXT, Origin.RECALLED, text))
+                yield from self._said(row, Origin.RECALLED, text, stands=stands)
             case "assistant" | "model":
-                entry = self._entry(row, Role.ASSISTANT, Origin.SYNTHETIC, text)
+                entry = self._entry(row, Role.ASSISTANT, Origin.SYNTHETIC, text, stands=stands)
                 calls = tuple(self._call(entry.id, nth, part) for nth, part in enumerate(asked))
                 yield from self._speech.answered(entry, calls)
                 yield from self._results(row, calls, asked)
@@ -171,6 +175,14 @@ class ZCodeReader:
                 return
             case other:
                 self.unknown[f"message/{other[:64]}"] += 1
+
+    def _said(self, row: _Row, origin: Origin, text: str, *, stands: bool) -> Iterator[Seen]:
+        """A person's prompt, or what the program says in a message of theirs."""
+        if origin in (Origin.RECALLED, Origin.SYNTHETIC):
+            yield from self._speech.aside(self._entry(row, Role.CONTEXT, origin, text, stands=stands))
+        elif text.strip():
+            entry = self._entry(row, Role.USER, origin, text, stands=stands)
+            yield from self._speech.prompted(entry, REMINDER)
 
     def _answered(self, row: _Row, part: _Part) -> Iterator[Seen]:
         """A result that stands in a part of its own."""
@@ -197,8 +209,9 @@ class ZCodeReader:
                 shown = shown_in(part.state.output if ok else part.state.error)
                 yield from self._speech.result(call.id, shown, ok=ok, time=_time(row.time))
 
-    def _entry(self, row: _Row, role: Role, origin: Origin, text: str) -> Entry:
-        return self._speech.entry(role, origin, text, row.id, _time(row.time))
+    def _entry(self, row: _Row, role: Role, origin: Origin, text: str, *, stands: bool) -> Entry:
+        entry = self._speech.entry(role, origin, text, row.id, _time(row.time))
+        return entry if stands else replace(entry, active=False)
 
 
 def _text(part: _Part) -> str | None:
@@ -213,8 +226,11 @@ def _time(value: object) -> object:
 
 
 def _roots(around: Surroundings) -> tuple[str, ...]:
-    """`.zcode/cli/db` in the home."""
-    return (f"{around.home}/.zcode/cli/db",)
+    """`cli/db` in `ZCODE_HOME`, else in `.zcode` in the home; and the folder of a database that is named."""
+    base = around.env.get("ZCODE_HOME") or f"{around.home}/.zcode"
+    named = around.env.get("ZCODE_SESSION_DB_PATH") or around.env.get("ZCODE_SESSION_DB") or ""
+    own = named.rpartition("/")[0] if named.endswith("/db.sqlite") else ""
+    return tuple(dict.fromkeys((f"{base}/cli/db", *([own] if own.startswith("/") else []))))
 
 
 SOURCE = Source(
@@ -227,5 +243,5 @@ SOURCE = Source(
     rows=ROWS,
     writes_turn_end=False,
     gaps="deleted messages stay known",
-    seen="records name none",
+    seen="records name none; CLI 0.16.5 as described",
 )

@@ -75,6 +75,90 @@ def test_a_session_with_a_parent_is_a_sub_agents() -> None:
     assert seen == [entry("m1", Role.USER, Origin.SUBAGENT, "go")]
 
 
+@pytest.mark.parametrize(
+    "about",
+    [
+        {"semantics": {"origin": "agent_runtime", "kind": "background_notification"}},
+        {"semantics": {"origin": "real_user", "kind": "todo_reminder"}},
+        {"semantics": {"origin": "import", "kind": "user_prompt"}},
+        {"synthetic": True},
+        {"visibility": "model-only"},
+        {"source": "goal-continuation"},
+    ],
+)
+def test_what_the_program_says_in_a_persons_message_is_context(about: dict[str, object]) -> None:
+    seen = fed(reader(SOURCE), SESSION, row("m1", {"role": "user", **about}, text("Task done.")))
+    assert seen == [entry("m1", Role.CONTEXT, Origin.SYNTHETIC, "Task done.")]
+
+
+def test_notices_are_known_by_how_they_begin_and_a_summary_by_its_kind() -> None:
+    summary = {"role": "user", "semantics": {"origin": "system", "kind": "compact_summary"}}
+    seen = fed(
+        reader(SOURCE),
+        SESSION,
+        row("m1", {"role": "user"}, text("<task-notification>Built.</task-notification>")),
+        row("m2", {"role": "user"}, text("Conversation rewind applied. Go on.")),
+        row("m3", summary, text("They built a shop.")),
+        row("m4", {"role": "user", "summary": True}, text("They sold it.")),
+        row("m5", {"role": "user", "summary": {"title": "Shop"}}, text("open the shop")),
+    )
+    assert seen == [
+        entry("m1", Role.CONTEXT, Origin.SYNTHETIC, "<task-notification>Built.</task-notification>"),
+        entry("m2", Role.CONTEXT, Origin.SYNTHETIC, "Conversation rewind applied. Go on."),
+        entry("m3", Role.CONTEXT, Origin.RECALLED, "They built a shop."),
+        entry("m4", Role.CONTEXT, Origin.RECALLED, "They sold it."),
+        entry("m5", Role.USER, Origin.HUMAN, "open the shop"),
+    ]
+
+
+def test_a_persons_own_prompt_says_so_and_what_a_fork_took_along_is_a_copy() -> None:
+    typed = {"role": "user", "semantics": {"origin": "real_user", "kind": "user_prompt"}}
+    seen = fed(
+        reader(SOURCE),
+        {**SESSION, "parent": "s0", "task": "fork"},
+        row("m1", {**typed, "metadata": {"forkOrigin": {"messageID": "m0"}}}, text("open the shop")),
+        row("m2", typed, text("close it")),
+    )
+    assert seen == [
+        entry("m1", Role.USER, Origin.COPIED, "open the shop"),
+        entry("m2", Role.USER, Origin.HUMAN, "close it"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("task", "origin"),
+    [
+        ("selection_side_chat", Origin.HUMAN),
+        ("workflow_parent", Origin.HUMAN),
+        ("subagent_child", Origin.SUBAGENT),
+        ("workflow_child", Origin.SUBAGENT),
+    ],
+)
+def test_whose_a_session_with_a_parent_is_its_kind_says(task: str, origin: Origin) -> None:
+    opened = {**SESSION, "parent": "s0", "task": task}
+    seen = fed(reader(SOURCE), opened, row("m1", {"role": "user"}, text("go")))
+    assert seen == [entry("m1", Role.USER, origin, "go")]
+
+
+@pytest.mark.parametrize(
+    ("revert", "standing"),
+    [
+        ({"targetMessageID": "m2", "keptMessageIDs": ["m1"], "branchCutAfterMessageID": "m3"}, "m1 m4"),
+        ({"targetMessageID": "m2", "branchCutAfterMessageID": "m3"}, "m1 m4"),
+        ({"targetMessageID": "m2", "createdMessageID": "m3"}, "m1 m3 m4"),
+        ({"targetMessageID": "m1", "keptMessageIDs": [], "branchCutAfterMessageID": "m4"}, ""),
+        ({"messageID": "m2"}, "m1 m2 m3 m4"),
+    ],
+)
+def test_what_was_rewound_is_not_active(revert: dict[str, object], standing: str) -> None:
+    to = reader(SOURCE)
+    messages = [row(f"m{nth}", {"role": "user"}, text(f"{nth}")) for nth in range(1, 5)]
+    before = fed(to, SESSION, *messages)
+    after = newest([*before, *fed(to, {**SESSION, "revert": json.dumps(revert)}, *messages)])
+    assert [each.active for each in before if isinstance(each, Entry)] == [True] * 4
+    assert " ".join(ident[3:] for ident, each in after.items() if each.active) == standing
+
+
 def test_parts_may_be_shaped_as_blocks() -> None:
     asks = {"type": "tool_use", "name": "Write", "id": "c1", "input": {"file_path": "../memory/a.md"}}
     said = {"type": "text", "content": [{"text": "Saving."}]}
@@ -124,6 +208,8 @@ def test_odd_rows_are_counted() -> None:
 
 def test_where_it_is_and_what_belongs() -> None:
     assert SOURCE.roots(Surroundings({}, "/home/dev", "linux")) == ("/home/dev/.zcode/cli/db",)
+    moved = {"ZCODE_HOME": "/z", "ZCODE_SESSION_DB_PATH": "/data/db.sqlite"}
+    assert SOURCE.roots(Surroundings(moved, "/home/dev", "linux")) == ("/z/cli/db", "/data")
     assert SOURCE.belongs("db.sqlite")
     assert not SOURCE.belongs("db.sqlite-wal")
     assert SOURCE.container("db.sqlite") is Container.ROWS
