@@ -21,6 +21,8 @@ from supervising import Supervised, family, is_alive, supervised
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="systemd is Linux's")
 
 CLAUDE = ".claude/projects/-home-dev-shop"
+MANY = 1000
+"""Sessions that take some seconds to look through, even if whoever waits for that stands still meanwhile."""
 
 
 @pytest.fixture
@@ -77,7 +79,7 @@ def test_it_is_ready_when_it_watches_and_says_how_it_is_and_that_it_ends(person:
         assert "watching" in service.log.read_text()
         says(person, "We deploy only on Tuesdays.")
         service.wait_for(lambda: any("saved" in each for each in service.said("STATUS")))
-        assert service.stop(20) == (0, False)
+        assert service.stop(60) == (0, False)
     assert service.said("READY") == ["1"]
     assert service.said("STOPPING") == ["1"]
     assert service.words[-1][1].startswith("STOPPING=1")
@@ -87,7 +89,7 @@ def test_an_abstract_socket_is_reached_from_the_confined_daemon(person: Person) 
     name = f"@extractord-test-{os.getpid()}"
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as heard:
         heard.bind(f"\0{name[1:]}")
-        heard.settimeout(20)
+        heard.settimeout(60)
         daemon = subprocess.Popen(
             [*EXTRACTORD, "run"], env=person.environ(NOTIFY_SOCKET=name), stderr=subprocess.DEVNULL
         )
@@ -95,16 +97,16 @@ def test_an_abstract_socket_is_reached_from_the_confined_daemon(person: Person) 
             assert heard.recv(4096).startswith(b"READY=1")
         finally:
             daemon.terminate()
-            assert daemon.wait(20) == 0
+            assert daemon.wait(60) == 0
 
 
 def test_the_watchdog_hears_it_while_it_goes_on_and_not_while_it_stands_still(person: Person) -> None:
-    with served(person, watchdog_s=3.0) as service:
+    with served(person, watchdog_s=5.0) as service:
         service.wait_for(lambda: len(service.said("WATCHDOG")) >= 4)
         beats = [when for when, word in service.words if word == "WATCHDOG=1"]
-        assert max(after - before for before, after in itertools.pairwise(beats)) < 3.0
+        assert max(after - before for before, after in itertools.pairwise(beats)) < 5.0
         service.process.send_signal(signal.SIGSTOP)
-        time.sleep(0.2)
+        time.sleep(0.5)
         count = len(service.said("WATCHDOG"))
         time.sleep(3.5)
         assert len(service.said("WATCHDOG")) == count
@@ -119,14 +121,14 @@ def test_a_part_that_is_slower_than_the_watchdog_costs_the_beat_though_the_loop_
         time.sleep(4)
         ticks = (time.monotonic() - began) / 0.2
         assert len(service.said("WATCHDOG")) - before < 0.8 * ticks
-        assert service.stop(20) == (0, False)
+        assert service.stop(60) == (0, False)
 
 
 def test_a_signal_to_the_main_process_alone_ends_all_and_a_kill_leaves_nothing(person: Person) -> None:
     with served(person) as service:
         all_of_it = family(service.process.pid)
         assert len(all_of_it) >= 2
-        assert service.stop(20) == (0, False)
+        assert service.stop(60) == (0, False)
         service.wait_for(lambda: not any(map(is_alive, all_of_it)))
     with served(person) as service:
         all_of_it = family(service.process.pid)[1:]
@@ -143,7 +145,7 @@ def test_sighup_makes_a_changed_configuration_count_and_says_what(person: Person
         assert len(service.said("RELOADING")) == len(service.said("MONOTONIC_USEC")) == 1
         says(person, "We deploy only on Tuesdays.")
         service.wait_for(lambda: "run/finished" in service.log.read_text())
-        assert service.stop(20) == (0, False)
+        assert service.stop(60) == (0, False)
     log = service.log.read_text()
     assert 'msg="configuration reread: log, mode changed"' in log
     assert 'msg="configuration reread: memory.dir takes a restart"' in log
@@ -197,27 +199,27 @@ def test_twenty_signals_at_once_change_nothing_and_end_nothing(person: Person) -
             service.process.send_signal(signal.SIGHUP)
         says(person, "We deploy only on Tuesdays.")
         service.wait_for(lambda: "outcome=saved" in service.log.read_text())
-        assert service.stop(20) == (0, False)
+        assert service.stop(60) == (0, False)
 
 
 def test_to_stop_or_to_reread_does_not_wait_for_all_that_is_unread_and_loses_none_of_it(
     person: Person,
 ) -> None:
     with served(person) as service:
-        assert service.stop(20) == (0, False)
-    for number in range(400):
+        assert service.stop(60) == (0, False)
+    for number in range(MANY):
         says(person, "ok thanks", number)
     with served(person) as service:
-        assert service.stop(20) == (0, False)
-        assert len(skipped(service)) < 400
+        assert service.stop(60) == (0, False)
+        assert len(skipped(service)) < MANY
     with served(person) as service:
         configured(person, "[run]\nconcurrency = 2\n")
         service.process.send_signal(signal.SIGHUP)
         service.wait_for(lambda: len(service.said("READY")) == 2)
-        assert len(skipped(service)) < 400
-        service.wait_for(lambda: len(skipped(service)) >= 400, 60)
-        assert service.stop(20) == (0, False)
-    assert len(skipped(service)) == len(set(skipped(service))) == 400
+        assert len(skipped(service)) < MANY
+        service.wait_for(lambda: len(skipped(service)) >= MANY, 180)
+        assert service.stop(60) == (0, False)
+    assert len(skipped(service)) == len(set(skipped(service))) == MANY
 
 
 def skipped(service: Supervised) -> list[str]:

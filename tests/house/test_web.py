@@ -244,7 +244,7 @@ def test_control_c_ends_it_in_order_while_a_browser_holds_a_connection(person: P
         began = time.monotonic()
     kept.close()
     assert (visit.code, visit.printed) == (0, before)
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 30
     with pytest.raises(ConnectionRefusedError):
         visit.asks("memories")
 
