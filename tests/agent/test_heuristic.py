@@ -330,7 +330,7 @@ async def test_a_large_and_odd_entry_costs_little_time(text: str) -> None:
     assert time.process_time() - start < 2.0
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.text(max_size=400), st.text(max_size=200))
 async def test_no_text_makes_it_raise(text: str, manifest: str) -> None:
     await calls(text, manifest=manifest)

@@ -145,7 +145,7 @@ _steps = st.tuples(st.sampled_from(RootKind), _paths, st.one_of(st.none(), st.te
 
 
 @given(st.dictionaries(_paths, st.text("ab", max_size=3)), st.lists(_steps, max_size=8))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_the_changes_laid_over_the_base_give_what_is_read(
     before: dict[str, str], steps: list[tuple[RootKind, str, str | None]]
 ) -> None:

@@ -78,7 +78,7 @@ def test_no_name_and_no_description_leaves_its_line() -> None:
     st.text(max_size=12),
     st.text(alphabet="a- []()<>.md\r\n#é\\", max_size=60),
 )
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_every_memory_has_its_line_and_a_second_look_changes_nothing(
     paths: list[str], title: str, hook: str, current: str
 ) -> None:

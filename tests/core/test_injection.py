@@ -51,7 +51,7 @@ def test_a_wall_of_prose_leaves_room_for_entries() -> None:
     st.integers(3, 40),
     st.integers(1200, 2000),
 )
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_no_limit_is_passed_and_no_cut_is_silent(
     lines: list[str], limit_lines: int, limit_chars: int
 ) -> None:

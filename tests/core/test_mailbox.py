@@ -167,4 +167,4 @@ class Mailboxes(RuleBasedStateMachine):
 
 
 TestMailboxes = Mailboxes.TestCase
-TestMailboxes.settings = settings(max_examples=40, stateful_step_count=40, deadline=None)
+TestMailboxes.settings = settings(max_examples=40, stateful_step_count=40)

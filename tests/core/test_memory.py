@@ -181,7 +181,7 @@ def _texts(draw: st.DrawFn) -> str:
 
 
 @given(_texts())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_every_byte_outside_our_lines_survives(text: str) -> None:
     stamped = stamp(text, MARKS)
     assert unstamp(stamped) == text
@@ -204,7 +204,7 @@ def test_every_byte_outside_our_lines_survives(text: str) -> None:
 
 
 @given(_texts())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_a_text_with_a_block_metadata_is_stamped(text: str) -> None:
     memory = parse(text)
     if isinstance(memory, Memory) and memory.metadata:
@@ -214,7 +214,7 @@ def test_a_text_with_a_block_metadata_is_stamped(text: str) -> None:
 
 
 @given(st.text(alphabet="-a: {}[]&*!|>#\"'\n\r\t\ufeff\u2028é,?", max_size=80))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_no_text_is_too_odd(text: str) -> None:
     for odd in (text, f"---\n{text}\n---\n{text}", f"---\nmetadata:\n  trust: {text}\n---\n"):
         parse(odd)

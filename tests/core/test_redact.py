@@ -48,7 +48,7 @@ def test_a_span_that_ends_inside_a_replacement_takes_it_in() -> None:
     assert replace("0123456789", [(2, 6, "<long>")], [(0, 4)]) == ("01<long>6789", ((0, 8),))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(before=st.text(max_size=20), after=st.text(max_size=20))
 def test_redacting_twice_changes_no_more(before: str, after: str) -> None:
     once = redact(f"{before} {GITHUB} {after}")

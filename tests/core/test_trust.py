@@ -509,7 +509,7 @@ _PIECES = [
 _TEXT = st.lists(st.sampled_from(_PIECES), max_size=60).map("".join)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(said=_TEXT, fact=_TEXT, quote=_TEXT, role=st.sampled_from(Role), origin=st.sampled_from(Origin))
 def test_nothing_raises_and_nothing_rises_above_its_origin(
     said: str, fact: str, quote: str, role: Role, origin: Origin
@@ -520,7 +520,7 @@ def test_nothing_raises_and_nothing_rises_above_its_origin(
     assert finding.trust <= allowed
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(fact=st.text(max_size=200))
 def test_an_index_gives_the_same_finding_as_the_entries(fact: str) -> None:
     window = [person("e1", TUESDAY), tool("e2", PAGE)]

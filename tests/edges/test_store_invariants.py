@@ -287,4 +287,4 @@ class Stores(RuleBasedStateMachine):
 
 
 TestStores = Stores.TestCase
-TestStores.settings = settings(max_examples=25, stateful_step_count=20, deadline=None)
+TestStores.settings = settings(max_examples=25, stateful_step_count=20)

@@ -171,7 +171,7 @@ asyncio.run(main())
     assert int(peak) < 100
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.lists(st.integers(1, 40), min_size=1, max_size=12))
 async def test_a_transcript_appended_in_torn_pieces_gives_each_line_once(
     tmp_path_factory: pytest.TempPathFactory, steps: list[int]

@@ -230,4 +230,4 @@ class Readings(RuleBasedStateMachine):
 
 
 TestReadings = Readings.TestCase
-TestReadings.settings = settings(max_examples=25, stateful_step_count=20, deadline=None)
+TestReadings.settings = settings(max_examples=25, stateful_step_count=20)

@@ -59,7 +59,7 @@ ALLOWED = st.from_regex(
 
 
 @given(PATHS)
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500)
 def test_an_allowed_path_is_canonical_visible_and_under_its_root_as_it_stands(path: str) -> None:
     if judge_path(path) != Allow():
         return
@@ -74,7 +74,7 @@ def test_an_allowed_path_is_canonical_visible_and_under_its_root_as_it_stands(pa
 
 
 @given(ALLOWED, IGNORABLES, st.data())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_one_invisible_character_anywhere_turns_allow_into_deny(
     path: str, char: str, data: st.DataObject
 ) -> None:
@@ -85,7 +85,7 @@ def test_one_invisible_character_anywhere_turns_allow_into_deny(
 
 
 @given(ALLOWED, st.integers(1, 0x1F).map(chr) | st.just("\x7f") | st.just("\x00"), st.data())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_one_control_character_anywhere_turns_allow_into_deny(
     path: str, char: str, data: st.DataObject
 ) -> None:
@@ -118,7 +118,7 @@ BODIES = st.one_of(ANY_TEXT, ANY_TEXT.map(lambda text: f"---\n{text}\n---\n{text
 
 
 @given(PATHS, BODIES, ANY_TEXT, FACTS, st.none() | RUNS)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_judge_never_raises_and_its_reasons_can_be_written(
     path: str, text: str, other: str, there: PathFacts, run: RunFacts | None
 ) -> None:
@@ -138,7 +138,7 @@ def test_judge_never_raises_and_its_reasons_can_be_written(
 
 
 @given(ANY_TEXT | st.text("rm -f'\"/{}$(`\\\n", max_size=30))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_parse_rm_never_raises_and_gives_only_absolute_paths(command: str) -> None:
     match parse_rm(command):
         case Remove(paths=paths):
@@ -149,14 +149,14 @@ def test_parse_rm_never_raises_and_gives_only_absolute_paths(command: str) -> No
 
 
 @given(ANY_TEXT)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_case_and_normal_form_do_not_change_a_likeness(text: str) -> None:
     assert likeness(text) == likeness(unicodedata.normalize("NFD", text)) == likeness(text.casefold())
     assert skeleton(skeleton(text)) == skeleton(text)
 
 
 @given(st.text("abc- .\u0301\u0430", min_size=1, max_size=12), FACTS)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_facts_can_only_make_a_path_verdict_stricter(name: str, there: PathFacts) -> None:
     path = f"/memory/user/{name}.md"
     if isinstance(judge_path(path), Deny):

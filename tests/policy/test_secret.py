@@ -343,7 +343,7 @@ def test_the_answer_names_rule_and_line_and_never_the_value() -> None:
 
 
 @given(st.text(max_size=40), st.sampled_from(sorted(SECRETS)), st.text(max_size=40))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_a_hit_covers_its_token_whatever_stands_around(before: str, rule: str, after: str) -> None:
     text = f"{before} {SECRETS[rule]} {after}"
     at = len(before) + 1
@@ -385,15 +385,15 @@ PIECES = (
 @pytest.mark.parametrize("word", WORDS)
 def test_no_text_of_64_kib_makes_a_shape_slow(word: str) -> None:
     text = (word * 65536)[:65536]
-    before = time.perf_counter()
+    before = time.process_time()
     find_secrets(text)
-    assert time.perf_counter() - before < 3
+    assert time.process_time() - before < 3
 
 
 @pytest.mark.parametrize("piece", PIECES, ids=lambda piece: ascii(piece)[:30])
 def test_no_text_of_60_kib_makes_a_rule_slow(piece: str) -> None:
     case = write("a.md", memory((piece * 61440)[:61440]))
-    before = time.perf_counter()
+    before = time.process_time()
     for rule in TEXT_RULES:
         rule.opinion(case.question())
-    assert time.perf_counter() - before < 5
+    assert time.process_time() - before < 5

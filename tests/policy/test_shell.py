@@ -39,9 +39,9 @@ def test_bash_gives_rm_exactly_the_paths_that_the_grammar_read() -> None:
     ],
 )
 def test_what_makes_bashlex_loop_or_raise_is_refused_before_it_runs(command: str) -> None:
-    before = time.perf_counter()
+    before = time.process_time()
     assert isinstance(parse_rm(command), Deny)
-    assert time.perf_counter() - before < 0.05
+    assert time.process_time() - before < 0.05
 
 
 @pytest.mark.parametrize(

@@ -45,7 +45,7 @@ def test_the_adapter_that_is_shown_reads_what_it_says() -> None:
     assert not any(source.claims("/x/s1.jsonl", line(told)) for source in SOURCES)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(odd_records(["kind", "id", "text", "at"], ["typed", "said", "m1"]))
 def test_and_it_never_raises(records: list[bytes]) -> None:
     newest(fed(reader(PARROT), *records, *records))

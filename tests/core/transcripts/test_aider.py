@@ -174,7 +174,7 @@ LINES = st.sampled_from(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(LINES | st.text(max_size=8), max_size=20).map("\n".join), st.binary(max_size=30))
 def test_no_text_raises_and_no_id_comes_twice_unrevised(text: str, raw: bytes) -> None:
     whole = text.encode("utf-8", "replace")

@@ -144,7 +144,7 @@ KEYS = ["id", "messages", "role", "messageId", "content", "type", "text", "name"
 WORDS = ["T-1", "user", "assistant", "text", "tool_use", "tool_result", "c1", "done"]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(odd_records(KEYS, WORDS))
 def test_no_record_raises_and_no_id_comes_twice_unrevised(records: list[bytes]) -> None:
     newest(settled(reader(SOURCE, PATH), *records, *records))

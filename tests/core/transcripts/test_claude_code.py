@@ -803,7 +803,7 @@ WORDS = (
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(odd_records(KEYS.split(), [*WORDS.split(), "cat > a <<E", "[Request interrupted"]))
 def test_no_record_is_too_odd_and_none_counts_twice(records: list[bytes]) -> None:
     to = reader(SOURCE)

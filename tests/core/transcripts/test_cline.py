@@ -293,7 +293,7 @@ WORDS = [
 
 
 @pytest.mark.parametrize("path", [SENT, SHOWN])
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(odd_records(KEYS, WORDS))
 def test_no_record_raises_and_no_id_comes_twice_unrevised(path: str, records: list[bytes]) -> None:
     lists = [b"[" + record + b"]" for record in records]

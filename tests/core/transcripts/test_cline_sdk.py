@@ -194,7 +194,7 @@ WORDS = [
 ]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(odd_records(KEYS, WORDS), odd_records(KEYS, WORDS))
 def test_no_document_raises_and_no_id_comes_twice_unrevised(
     records: list[bytes], beside: list[bytes]

@@ -795,7 +795,7 @@ WORDS = (
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(odd_records(KEYS.split(), [*WORDS.split(), '{"cmd": "cat > a"}']))
 def test_no_record_is_too_odd(records: list[bytes]) -> None:
     for path in ("/c/rollout-a.jsonl", "/c/rollout-a.json"):

@@ -133,7 +133,7 @@ KEYS = [
 WORDS = ["user", "assistant", "tool", "c1", "doc", "paragraph", "text", "done"]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(odd_records(KEYS, WORDS))
 def test_no_record_raises_and_no_id_comes_twice_unrevised(records: list[bytes]) -> None:
     newest(settled(reader(SOURCE, PATH), *records, *records))

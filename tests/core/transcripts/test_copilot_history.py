@@ -96,7 +96,7 @@ KEYS = ["timeline", "type", "id", "callId", "name", "arguments", "result", "log"
 WORDS = ["user", "copilot", "tool_call_completed", "tool_call_requested", "bash", "success", "m1"]
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(odd_records(KEYS, WORDS))
 def test_no_document_raises_and_no_id_comes_twice_unrevised(records: list[bytes]) -> None:
     joined = b'{"timeline":[' + b",".join(records) + b"]}"

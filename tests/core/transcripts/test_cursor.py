@@ -155,7 +155,7 @@ KEYS = ["role", "message", "content", "type", "text", "name", "input", "id", "to
 WORDS = ["user", "assistant", "text", "tool_use", "tool_result", "turn_ended", "<user_query>", "c1", "Write"]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(odd_records(KEYS, WORDS))
 def test_no_record_raises_and_no_id_comes_twice_unrevised(records: list[bytes]) -> None:
     newest(settled(reader(SOURCE, PATH), *records, *records))

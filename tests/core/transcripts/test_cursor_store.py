@@ -98,7 +98,7 @@ KEYS = ["kind", "id", "data", "role", "content", "type", "text", "toolCallId", "
 WORDS = ["session", "root", "message", "end", "user", "tool", '{"role":"user","content":"x"}', "0a20", A]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(odd_records(KEYS, WORDS))
 def test_no_row_raises_and_no_id_comes_twice_unrevised(records: list[bytes]) -> None:
     newest(settled(reader(SOURCE, PATH), *records, line(END), *records, line(END)))

@@ -136,7 +136,7 @@ MARKS = [
 MARKS += ["[Thinking] x\n", "<user_query>", "</user_query>\n", "word ", "\0", line({"a": 1}).decode()]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.lists(st.sampled_from(MARKS), max_size=30).map("".join), st.binary(max_size=40))
 def test_no_text_raises_and_only_queries_are_prompts(text: str, torn: bytes) -> None:
     seen = fed(reader(SOURCE, PATH), text.encode() + torn)

@@ -288,7 +288,7 @@ WORDS = [
 ]
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(odd_records(KEYS, WORDS))
 def test_no_record_raises_and_no_id_comes_twice_unrevised(records: list[bytes]) -> None:
     newest(settled(reader(SOURCE, PATH), *records, *records))

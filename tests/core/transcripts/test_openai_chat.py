@@ -136,7 +136,7 @@ KEYS = [
 WORDS = ["user", "assistant", "tool", "system", "c1", "text", "write_file", "{}"]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(odd_records(KEYS, WORDS))
 def test_no_record_raises_and_no_id_comes_twice_unrevised(records: list[bytes]) -> None:
     newest(settled(reader(SOURCE), *records, *records))

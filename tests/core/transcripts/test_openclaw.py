@@ -203,13 +203,13 @@ KEYS = ["type", "id", "parentId", "message", "role", "content", "text", "toolCal
 WORDS = ["message", "user", "assistant", "toolResult", "toolCall", "text", "m1", "m2", "c1", "[cron:"]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(odd_records(KEYS, WORDS))
 def test_no_record_raises_and_no_id_comes_twice_unrevised(records: list[bytes]) -> None:
     newest(settled(reader(SOURCE, PATH), START, *records, *records))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(odd_records([*KEYS, "kind", "event", "key"], [*WORDS, "session", "event", "{", '{"type":"message"}']))
 def test_no_row_raises_and_a_second_feeding_only_revises(records: list[bytes]) -> None:
     head = rows("s1", "k", START)

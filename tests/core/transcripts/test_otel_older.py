@@ -174,7 +174,7 @@ KEYS += [
 WORDS = ["gen_ai.user.message", "gen_ai.choice", "user", "tool", '[{"role":"user"}]', '{"message":1}']
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(odd_records(KEYS, WORDS))
 def test_no_record_raises_and_no_id_comes_twice_unrevised(records: list[bytes]) -> None:
     newest(settled(reader(SOURCE, "/x/a.jsonl"), *records, *records))

@@ -366,7 +366,7 @@ WORDS = [
 ]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(odd_records(KEYS, WORDS))
 def test_no_record_raises_and_a_second_feeding_only_revises(records: list[bytes]) -> None:
     newest(settled(reader(SOURCE), *records, *records))

@@ -183,7 +183,7 @@ def test_a_lone_surrogate_is_replaced_and_a_key_is_the_same_for_a_copy() -> None
     assert len({text_key("a", 0), text_key("a", 1), text_key("b", 0)}) == 3
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.text(alphabet="ab/~.<>|&;()'\"\\$#{}` \n-=*:", max_size=60), st.sampled_from([CWD, None, "/root"]))
 def test_no_command_and_no_program_is_too_odd(text: str, cwd: str | None) -> None:
     for path in (*shell_writes(text, cwd), *script_writes(text, cwd), *shell_reads(text, cwd)):

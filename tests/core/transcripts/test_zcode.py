@@ -221,7 +221,7 @@ KEYS = ["kind", "id", "data", "parts", "time", "directory"]
 WORDS = ["session", "message", "m1", '{"role":"user"}', '[{"id":"p","data":"{}"}]', '{"role":"assistant"}']
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(odd_records(KEYS, WORDS))
 def test_no_record_raises_and_a_second_feeding_only_revises(records: list[bytes]) -> None:
     newest(settled(reader(SOURCE), SESSION, *records, SESSION, *records))
