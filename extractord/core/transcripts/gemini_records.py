@@ -14,6 +14,7 @@ SYNTHETIC = re.compile(
     r"\s*(?:<session_context>|This is the Gemini CLI\. We are setting up the context"
     r"|(?:System: )?Please continue\.\s*\Z|System: Potential loop detected\."
     r"|\[System: You (?:successfully|previously)|Background execution update:"
+    r"|User has manually exited Plan Mode\. Switching to |- \*\*Workspace Directories:\*\*\s*\n"
     r"|I ran the following shell command:"
     r"|Here is (?:the user's editor context|a summary of changes in the user's editor context))"
 )
@@ -22,7 +23,11 @@ _STEERED = re.compile(
     r"\s*Internal instruction: [^\n]{0,4096}\Z",
     re.DOTALL,
 )
-SNAPSHOT = re.compile(r"\s*<(?:state_snapshot|intent_summary)>|\s*<scratchpad>.*<state_snapshot>", re.DOTALL)
+SNAPSHOT = re.compile(
+    r"\s*(?:<(?:state_snapshot|intent_summary)>|<scratchpad>.*<state_snapshot>"
+    r"|### \[System Note: Conversation History Truncated\])",
+    re.DOTALL,
+)
 DERIVED_ID = re.compile(r"[0-9a-f]{32}")
 """An id that the agent derives from what it wrote itself, the same in every session; else it is a UUID."""
 WORKSPACE = re.compile(r"Workspace Directories:\*\*\s*\n\s*- ([^\n]+)")
@@ -70,6 +75,26 @@ def steered(text: str) -> str | None:
     if found is None:
         return None
     return "" if "<background_output>" in found[1] else found[1].strip().removeprefix("- ")
+
+
+class Prompted:
+    """The last prompt, by which is known why a hook had the agent go on.
+
+    That is written down as if the prompt was typed again. A command's prompt is other words than what
+    was typed, too, and may be other words each time.
+    """
+
+    def __init__(self) -> None:
+        self._last: tuple[str | None, str] = (None, "")
+
+    def again(self, op: Op, text: str, typed: str | None) -> bool:
+        """True for a hook's; else the message is the last prompt from now on."""
+        shown = (typed or text).strip()
+        ident, last = self._last
+        if shown == last and op.id != ident and shown not in text and not shown.startswith("/"):
+            return True
+        self._last = (op.id, shown)
+        return False
 
 
 def words_of(message: Op) -> int:

@@ -18,6 +18,7 @@ from extractord.core.transcripts.gemini_records import (
     WORKSPACE,
     Call,
     Op,
+    Prompted,
     steered,
     words_of,
 )
@@ -58,6 +59,7 @@ class GeminiReader:
         self._by_words: dict[int, str] = {}
         self._answer: Entry | None = None
         self._nameless: Counter[str] = Counter()
+        self._prompted = Prompted()
 
     def feed(self, record: bytes) -> Iterator[Seen]:
         """Given a line, or a whole document, yield what it brings."""
@@ -95,6 +97,7 @@ class GeminiReader:
         if op.sessionId != self.session:
             self.session, self._answer = op.sessionId, None
             self._brought, self._live, self._by_words = {}, {}, {}
+        self._prompted = Prompted()
         self._subagent = self._subagent or op.kind == "subagent"
         self._place(op)
         if op.messages is None:
@@ -194,6 +197,9 @@ class GeminiReader:
             yield said if hint else self._entry(op, Role.CONTEXT, Origin.SYNTHETIC, text)
         else:
             typed = text_of(op.displayContent) or None
+            if self._prompted.again(op, text, typed):
+                yield self._entry(op, Role.CONTEXT, Origin.SYNTHETIC, text)
+                return
             origin = Origin.HEADLESS if TEMPLATE.match(typed or text) else Origin.HUMAN
             yield from pieces(self._entry(op, Role.USER, origin, text), WRAPPERS, typed)
 

@@ -24,10 +24,11 @@ TOOLS = {
 }
 WRAPPERS = re.compile(
     r"<(hook_context|qwen:user-prompt-submit-context)>(?:.*</\1>|.*)"
-    r"|^--- Content from referenced files ---$(?:.*^--- End of content ---$|.*)",
+    r"|^--- Content from referenced files ---$(?:.*^--- End of content ---$|.*)"
+    r"|^--- Content from referenced context ---$.*",
     re.DOTALL | re.MULTILINE,
 )
-"""What hooks and `@file` put round a person's words, to the last end mark: a file may hold one too."""
+"""What hooks, `@file` and editors put round a person's words, to the last end mark: a file may hold one."""
 
 TEMPLATE = re.compile(
     r"\s*(?:You are an AI agent that brings the power of Gemini directly into the terminal\. Your task is to"

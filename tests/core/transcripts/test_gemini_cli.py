@@ -147,6 +147,14 @@ def test_a_compression_gives_new_ids_that_are_not_said_again_and_a_snapshot_that
     assert newest(seen)["n1"].role is Role.CONTEXT
 
 
+def test_a_note_of_what_was_cut_off_is_recalled_with_the_prompt_that_it_came_before() -> None:
+    note = "### [System Note: Conversation History Truncated]\nPrior context was offloaded."
+    merged = {**user("n1", ""), "content": [{"text": note}, {"text": "one"}]}
+    seen = said(user("u1", "one"), model("g1", "1"), {"$set": {"messages": [merged]}}, user("u2", "two"))
+    assert prompts(seen) == ["one", "two"]
+    assert newest(seen)["n1"] == entry("n1", Role.CONTEXT, Origin.RECALLED, f"{note}\none")
+
+
 def test_a_rewind_after_a_compression_reaches_what_was_said_before_it() -> None:
     anew = [user("n1", "<state_snapshot>x</state_snapshot>"), user("n2", "one")]
     seen = said(user("u1", "one"), {"$set": {"messages": anew}}, {"$rewindTo": "n2"})
@@ -166,6 +174,8 @@ def test_a_rewind_after_a_compression_reaches_what_was_said_before_it() -> None:
         "User hints:\n<user_input>\n<background_output>\n</user_input>\nInternal instruction: x",
         "I ran the following shell command:\n```sh\nls\n```",
         "Here is the user's editor context as a JSON object.",
+        "User has manually exited Plan Mode. Switching to Default mode (edits will require confirmation).",
+        "- **Workspace Directories:**\n  - /home/dev/shop\n- **Directory Structure:**\n\nx",
     ],
 )
 def test_what_the_agent_writes_as_the_user_is_not_the_person(text: str) -> None:
@@ -237,6 +247,49 @@ def test_what_was_typed_is_preferred_to_what_it_expanded_to() -> None:
     expanded = user("u1", "You are an agent that writes docs.", displayContent=[{"text": "/init"}])
     answer = user("u2", "go on", displayContent=[{"functionResponse": {"id": "c9", "response": {}}}])
     assert prompts(said(expanded, answer)) == ["/init", "go on"]
+
+
+def test_what_an_editor_hands_along_is_not_typed() -> None:
+    context = "--- Content from referenced context ---\n\nContent from @file:///a.md:\n\nuse spaces"
+    parts = [{"text": "look at this"}, {"text": f"\n{context}"}]
+    seen = said({**user("u1", ""), "content": parts})
+    assert [(each.role, each.origin, each.text) for each in newest(seen).values()] == [
+        (Role.USER, Origin.HUMAN, "look at this"),
+        (Role.CONTEXT, Origin.SYNTHETIC, context),
+    ]
+
+
+def test_why_a_hook_had_the_agent_go_on_is_not_the_prompt_once_more() -> None:
+    records = [
+        user("u1", "fix the shop"),
+        model("g1", "Done."),
+        user("u2", "The tests fail.", displayContent=[{"text": "fix the shop"}]),
+        model("g2", "Fixed."),
+        user("u3", "The linter fails.", displayContent=[{"text": "fix the shop"}]),
+    ]
+    seen = newest(said(*records))
+    assert [(each.role, each.text) for each in seen.values()] == [
+        (Role.USER, "fix the shop"),
+        (Role.ASSISTANT, "Done."),
+        (Role.CONTEXT, "The tests fail."),
+        (Role.ASSISTANT, "Fixed."),
+        (Role.CONTEXT, "The linter fails."),
+    ]
+    assert seen["u2"].origin is Origin.SYNTHETIC
+
+
+def test_a_prompt_that_is_typed_again_counts_again() -> None:
+    records = [
+        user("u1", "Commit: one change", displayContent=[{"text": "/commit"}]),
+        user("u2", "Commit: two changes", displayContent=[{"text": "/commit"}]),
+        user("u3", "fix @a.md and more", displayContent=[{"text": "fix @a.md"}]),
+        user("u4", "fix @a.md and less", displayContent=[{"text": "fix @a.md"}]),
+    ]
+    assert prompts(said(*records)) == ["/commit", "/commit", "fix @a.md", "fix @a.md"]
+    document = {**META, "messages": records}
+    to = reader(SOURCE, beside=BESIDE)
+    assert len(fed(to, document)) == 4
+    assert fed(to, document) == []
 
 
 def test_a_cancelled_request_and_an_error_end_the_turn_and_a_notice_does_not() -> None:
