@@ -20,6 +20,8 @@ from extractord.core.transcripts.telling import decoded
 _SILENT = frozenset({"todo_state", "session_end", "settings"})
 _SEEN_BY_ONE = frozenset({"llm_only", "user_only", "hidden"})
 """What only the model, or only the person, is shown: the agent put it there."""
+_TASK = "# Task Tool Invocation"
+"""How a sub-agent's prompt begins, and its session's title, which in older versions is the only sign."""
 
 
 class _Message(Struct):
@@ -35,6 +37,7 @@ class _Record(Struct):
     sessionId: str | None = None  # noqa: N815
     callingSessionId: str | None = None  # noqa: N815
     decompSessionType: str | None = None  # noqa: N815
+    title: str | None = None
     timestamp: Any = None
     cwd: str | None = None
     version: Any = None
@@ -100,11 +103,15 @@ class DroidReader:
         self.session = named or self._speech.session
         self._speech.session = self.session
         self._speech.cwd = line.cwd or self._speech.cwd
-        self._speech.is_subagent = bool(line.callingSessionId) or line.decompSessionType == "worker"
+        is_called = bool(line.callingSessionId) or (line.title or "").startswith(_TASK)
+        self._speech.is_subagent = is_called or line.decompSessionType == "worker"
         self.version = line.version if isinstance(line.version, str) else self.version
 
     def _message(self, line: _Record, message: _Message) -> Iterator[Entry]:
-        entry = opening(self._speech, message.role, text_of(message.content), line.id, line.timestamp)
+        text = text_of(message.content)
+        if message.role == "user" and text.startswith(_TASK):
+            self._speech.is_subagent = True
+        entry = opening(self._speech, message.role, text, line.id, line.timestamp)
         entry = replace(entry, parent=line.parentId)
         if message.role == "user" and (message.visibility in _SEEN_BY_ONE or message.messageType):
             entry = replace(entry, role=Role.CONTEXT, origin=_not_human(entry.origin))

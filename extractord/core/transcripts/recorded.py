@@ -29,7 +29,7 @@ _MARKS = ("<extractord-memory", "&lt;extractord-memory")
 _INJECTED = re.compile(
     r"(?P<open><|&lt;)extractord-memory\b.*?(?:(?P=open)/extractord-memory(?:>|&gt;)|\Z)", re.DOTALL
 )
-_HOST = re.compile(r"(?:\s*<(?P<name>system[_-]instruction)>.*</(?P=name)>)++", re.DOTALL)
+_HOST = re.compile(r"(?:\s*<(?P<name>system[_-]instructions?)>.*</(?P=name)>)++", re.DOTALL)
 """What a program that agents are used in tells them ahead of a person's words: to the last end mark."""
 _OUTPUT = 65_536
 _PROGRAM = 262_144

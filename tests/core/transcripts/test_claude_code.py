@@ -255,7 +255,7 @@ def test_a_prompt_has_the_origin_that_its_record_gives(more: dict[str, object], 
     assert made.origin is origin
 
 
-@pytest.mark.parametrize("name", ["system_instruction", "system-instruction"])
+@pytest.mark.parametrize("name", ["system_instruction", "system-instruction", "system-instructions"])
 def test_what_the_program_tells_that_the_agent_is_used_in_is_cut_off(name: str) -> None:
     told = f"<{name}>\nYou work in an app.\n</{name}>"
     words = record("u1", None, "user", f"{told}\n\n<system_instruction>a</system_instruction>\nmend it")

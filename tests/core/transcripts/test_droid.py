@@ -65,6 +65,13 @@ def test_prompt_call_result_and_answer() -> None:
     assert (to.session, to.version) == ("s1", "0.81.0")
 
 
+@pytest.mark.parametrize("title", ["# Task Tool Invocation\n\nSubagent type: worker", "New Session"])
+def test_a_task_of_an_older_version_is_known_by_how_its_prompt_begins(title: str) -> None:
+    told = "# Task Tool Invocation\n\nSubagent type: worker\n\nmend it"
+    seen = fed(reader(SOURCE), {**START, "title": title}, message("m1", "user", text(told)))
+    assert seen == [entry("m1", Role.USER, Origin.SUBAGENT, told)]
+
+
 def test_what_droid_exec_prints_is_a_programs_prompt_and_ends_with_its_completion() -> None:
     common = {"sessionId": "s1", "timestamp": AT}
     call = {"type": "tool_call", "id": "c1", "toolName": "Execute"}
