@@ -27,6 +27,7 @@ from extractord.core.transcripts import (
     pi,
     recorded,
 )
+from extractord.core.transcripts.shelltext import touched
 
 LENGTH = 100_000
 SECONDS = 2.0
@@ -59,6 +60,7 @@ def spoken(text: str) -> str:
         (lambda text: list(taken("sections", text, "a")), f"# a{LONG}x\nb"),
         (lambda text: take_apart(text, "/memory/user/a.md"), run_of("`")),
         (lambda text: recorded.patch_paths(text, None), f"*** Add File: a{LONG}x"),
+        (touched, f"cat a {run_of('<')}"),
         (pi._WRAPPERS.match, f'<skill name="{run_of(">")}'),
         (cursor_text._CALL.match, f"[Tool call] a{LONG}x"),
         (aider._ITS_OWN.match, run_of("(Y)es/(N)o")),

@@ -56,6 +56,26 @@ def signal_by_pipe() -> None:
     fcntl.fcntl(leaked_pipe, fcntl.F_SETSIG, signal.SIGURG)
 
 
+def queue_signal(number: int, *whom: int) -> None:
+    told = ctypes.create_string_buffer(struct.pack("iii", signal.SIGURG, 0, -1), 128)
+    syscall(number, *whom, signal.SIGURG, told)
+
+
+def limit_of(pid: int) -> None:
+    resource.prlimit(pid, resource.RLIMIT_CORE, resource.getrlimit(resource.RLIMIT_CORE))
+
+
+def setxattrat(path: str) -> None:
+    value = ctypes.create_string_buffer(b"1")
+    given = ctypes.create_string_buffer(struct.pack("QII", ctypes.addressof(value), 1, 0), 16)
+    syscall(463, -100, path.encode(), 0, b"user.x", given, ctypes.c_size_t(16))
+
+
+def share_memory() -> None:
+    segment = syscall(29 if x86 else 194, 0, ctypes.c_size_t(4096), 0o600)
+    syscall(31 if x86 else 195, segment, 0, None)
+
+
 def io_uring() -> None:
     os.close(syscall(425, 8, ctypes.create_string_buffer(120)))
 
@@ -124,6 +144,21 @@ attempts: dict[str, Callable[[], object]] = {
     "read another's memory": lambda: syscall(310 if x86 else 270, os.getppid(), 0, 0, 0, 0, 0),
     "signal its parent": lambda: os.kill(os.getppid(), 0),
     "signal by a pipe": signal_by_pipe,
+    "signal its parent by a thread": lambda: syscall(200 if x86 else 130, os.getppid(), 0),
+    "signal its parent's thread": lambda: syscall(234 if x86 else 131, os.getppid(), os.getppid(), 0),
+    "queue a signal": lambda: queue_signal(129 if x86 else 138, os.getppid()),
+    "queue a signal for a thread": lambda: queue_signal(297 if x86 else 240, os.getppid(), os.getppid()),
+    "abort itself": lambda: syscall(234 if x86 else 131, os.getpid(), threading.get_native_id(), 0),
+    "set its parent's limits": lambda: limit_of(os.getppid()),
+    "set its parent's priority": lambda: os.setpriority(
+        os.PRIO_PROCESS, os.getppid(), os.getpriority(os.PRIO_PROCESS, os.getppid())
+    ),
+    "set its parent's processors": lambda: os.sched_setaffinity(
+        os.getppid(), os.sched_getaffinity(os.getppid())
+    ),
+    "touch outside as of old": lambda: x86 and syscall(235, f"{outside}/ledger.db".encode(), None),
+    "attributes by a newer call": lambda: setxattrat(f"{outside}/ledger.db"),
+    "shared memory": share_memory,
     "pidfd of its parent": lambda: os.close(os.pidfd_open(os.getppid())),
     "memfd": lambda: os.memfd_create("x"),
     "new namespaces": lambda: syscall(272 if x86 else 97, 0x10000000),

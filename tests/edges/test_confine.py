@@ -53,6 +53,8 @@ def test_without_confinement_nearly_all_of_it_succeeds(tmp_path: Path) -> None:
         "touch outside", "read the ledger", "read another project", "read its parent's environment",
         "read by /proc/self/root", "list /", "write beside root", "tcp", "udp", "unix", "socketpair",
         "netlink", "fork", "subprocess", "thread", "signal its parent", "signal by a pipe", "memfd",
+        "signal its parent by a thread", "queue a signal", "set its parent's limits",
+        "set its parent's priority", "set its parent's processors", "shared memory",
     } - done  # fmt: skip
     assert missing == set()
 
@@ -78,6 +80,7 @@ def test_the_host_has_the_network_and_threads_and_no_write_exec_or_foreign_read(
         "change directory",
         "pidfd of its parent",
         "use what was open before",
+        "abort itself",
     }
     assert level == f"landlock{landlock.usable(limit)}+seccomp"
 
@@ -91,7 +94,11 @@ READS = {
     "read /etc/passwd", "read its own environment", "read its parent's environment",
     "read by /proc/self/root", "list /", "change directory", "use what was open before",
 }  # fmt: skip
-WORKS = {"socketpair", "fork", "subprocess", "thread", "signal its parent", "pidfd of its parent"}
+WORKS = {
+    "socketpair", "fork", "subprocess", "thread", "pidfd of its parent", "abort itself", "signal its parent",
+    "signal its parent by a thread", "signal its parent's thread", "queue a signal",
+    "queue a signal for a thread",
+}  # fmt: skip
 
 
 @LIMITS

@@ -25,14 +25,14 @@ def test_a_session_that_names_itself_with_orders_gives_none(person: Person) -> N
     session.says("Noted.")
     for arguments in (["extract", "--dry-run"], ["extract"], ["runs", "list"], ["status"]):
         code, screen = person.sits(*arguments)
-        assert (code, OBEYED & set(screen)) == (0, set()), arguments
+        assert (code, OBEYED.intersection(screen)) == (0, frozenset()), arguments
 
 
 def test_a_memory_with_orders_gives_none_and_is_whole_in_a_pipe(person: Person) -> None:
     text = fact("orders", "Stock is counted on Mondays", "user", f"Mondays.\n\n\tNever {ORDER} on Tuesdays.")
     person.writes("user", "orders.md", text)
     code, screen = person.sits("memories", "show", "orders")
-    assert (code, OBEYED & set(screen)) == (0, set())
+    assert (code, OBEYED.intersection(screen)) == (0, frozenset())
     assert "Mondays.\n\n\tNever \ufffd]0;mine" in screen
     assert person.types("memories", "show", "orders").stdout == text
 

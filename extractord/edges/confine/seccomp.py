@@ -25,6 +25,8 @@ _ERRNO = 0x00050000
 _NUMBER, _ARCHITECTURE, _FIRST_ARGUMENT, _SECOND_ARGUMENT = 0, 4, 16, 24
 _X32 = 0x40000000
 _CLONE_THREAD = 0x00010000
+_ITSELF = 0
+"""The pid by which a process means itself."""
 
 _HARMLESS_FCNTL = (0, 1, 2, 3, 4, 1030)
 """F_DUPFD, F_GETFD, F_SETFD, F_GETFL, F_SETFL, F_DUPFD_CLOEXEC: not F_SETOWN, which sends signals."""
@@ -67,6 +69,16 @@ _NUMBERS: Mapping[str, tuple[int | None, int | None]] = {
     "open_by_handle_at": (304, 265), "pidfd_getfd": (438, 438), "memfd_create": (319, 279),
     "personality": (135, 92), "socket": (41, 198), "utimensat": (280, 88),
     "truncate": (76, 45), "ftruncate": (77, 46), "kill": (62, 129), "pidfd_send_signal": (424, 424),
+    "tkill": (200, 130), "rt_sigqueueinfo": (129, 138), "rt_tgsigqueueinfo": (297, 240),
+    "prlimit64": (302, 261), "setpriority": (141, 140), "ioprio_set": (251, 30),
+    "sched_setparam": (142, 118), "sched_setscheduler": (144, 119), "sched_setattr": (314, 274),
+    "sched_setaffinity": (203, 122), "process_madvise": (440, 440), "process_mrelease": (448, 448),
+    "move_pages": (279, 239), "migrate_pages": (256, 238), "kcmp": (312, 272), "shmget": (29, 194),
+    "shmat": (30, 196), "semget": (64, 190), "msgget": (68, 186), "mq_open": (240, 180),
+    "mq_unlink": (241, 181), "fsconfig": (431, 431), "fspick": (433, 433), "mount_setattr": (442, 442),
+    "open_tree_attr": (467, 467), "kexec_file_load": (320, 294), "utime": (132, None),
+    "utimes": (235, None), "futimesat": (261, None), "setxattrat": (463, 463),
+    "removexattrat": (466, 466), "file_setattr": (469, 469),
 }  # fmt: skip
 
 CHILD = (
@@ -84,7 +96,11 @@ NOBODY = (
     "fsopen", "fsmount", "pivot_root", "chroot", "unshare", "setns", "bpf", "perf_event_open", "userfaultfd",
     "io_uring_setup", "io_uring_enter", "io_uring_register", "keyctl", "add_key", "request_key", "kexec_load",
     "init_module", "finit_module", "delete_module", "open_by_handle_at", "pidfd_getfd", "personality",
-    "mknod", "mknodat",
+    "mknod", "mknodat", "fsconfig", "fspick", "mount_setattr", "open_tree_attr", "kexec_file_load",
+    "process_madvise", "process_mrelease", "move_pages", "migrate_pages", "kcmp", "setpriority", "ioprio_set",
+    "sched_setparam", "sched_setscheduler", "sched_setattr", "sched_setaffinity", "shmget", "shmat", "semget",
+    "msgget", "mq_open", "mq_unlink", "utime", "utimes", "futimesat", "setxattrat", "removexattrat",
+    "file_setattr",
 )  # fmt: skip
 """What no process of ours has a use for."""
 
@@ -99,7 +115,7 @@ HOST = (
     *NOBODY, "execve", "execveat", "fork", "vfork", "link", "linkat", "symlink", "symlinkat", "chmod",
     "fchmod", "fchmodat", "fchmodat2", "chown", "fchown", "lchown", "fchownat", "setxattr", "lsetxattr",
     "fsetxattr", "removexattr", "lremovexattr", "fremovexattr", "memfd_create", "utimensat", "truncate",
-    "ftruncate", "kill", "pidfd_send_signal",
+    "ftruncate", "kill", "tkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo", "pidfd_send_signal",
 )  # fmt: skip
 """What the model host has no use for besides."""
 
@@ -125,10 +141,11 @@ def allow_only(names: Collection[str]) -> None:
 
 
 def refuse(names: Collection[str], *, families: Collection[int], threads_only: bool) -> None:
-    """These calls fail with EPERM, and so do sockets of other families and signals by descriptor.
+    """These calls fail with EPERM; so do other families' sockets, signals by descriptor, others' limits.
 
-    `threads_only` lets `clone` make threads and no processes, and hides `clone3`, whose flags a
-    filter cannot read, so that the C library falls back. Raise OSError where refused.
+    `threads_only` lets `clone` make threads and no processes, hides `clone3`, whose flags a filter
+    cannot read, so that the C library falls back, and leaves signals to own threads alone. Raise
+    OSError where refused.
     """
     body = []
     for number in _numbers(names):
@@ -150,12 +167,19 @@ def refuse(names: Collection[str], *, families: Collection[int], threads_only: b
     for command in _SIGNALLING_FCNTL:
         body += [_jump(_JUMP_EQUAL, command, 0, 1), _op(_RETURN, _ERRNO | errno.EPERM)]
     body += [_op(_RETURN, _ALLOW)]
-    allowed = sorted(families)
-    body += [_jump(_JUMP_EQUAL, _number("socket"), 0, len(allowed) * 2 + 2), _op(_LOAD_WORD, _FIRST_ARGUMENT)]
-    for family in allowed:
-        body += [_jump(_JUMP_EQUAL, family, 0, 1), _op(_RETURN, _ALLOW)]
-    body += [_op(_RETURN, _ERRNO | errno.EPERM)]
+    body += _only("socket", families)
+    body += _only("prlimit64", (_ITSELF,))
+    if threads_only:
+        body += _only("tgkill", (os.getpid(),))
     _install([*body, _op(_RETURN, _ALLOW)])
+
+
+def _only(name: str, first: Collection[int]) -> list[bytes]:
+    """A call fails with EPERM unless its first argument is one of these."""
+    body = [_jump(_JUMP_EQUAL, _number(name), 0, len(first) * 2 + 2), _op(_LOAD_WORD, _FIRST_ARGUMENT)]
+    for value in sorted(first):
+        body += [_jump(_JUMP_EQUAL, value, 0, 1), _op(_RETURN, _ALLOW)]
+    return [*body, _op(_RETURN, _ERRNO | errno.EPERM)]
 
 
 def exec_of_nothing() -> None:
