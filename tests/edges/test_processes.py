@@ -84,14 +84,16 @@ def test_kill_9_of_the_daemon_or_the_server_leaves_no_process_behind(victim: str
     with subprocess.Popen(
         [sys.executable, "-c", DAEMON, what, *TURNED], stdout=subprocess.PIPE, text=True
     ) as daemon:
-        assert daemon.stdout is not None
-        server, child = map(int, daemon.stdout.readline().split())
-        assert is_alive(server)
-        assert is_alive(child)
-        os.kill(daemon.pid if victim == "daemon" else server, signal.SIGKILL)
-        assert comes_true(lambda: not is_alive(child))
-        assert comes_true(lambda: not is_alive(server))
-        daemon.kill()
+        try:
+            assert daemon.stdout is not None
+            server, child = map(int, daemon.stdout.readline().split())
+            assert is_alive(server)
+            assert is_alive(child)
+            os.kill(daemon.pid if victim == "daemon" else server, signal.SIGKILL)
+            assert comes_true(lambda: not is_alive(child))
+            assert comes_true(lambda: not is_alive(server))
+        finally:
+            daemon.kill()
 
 
 async def test_a_request_that_was_given_up_leaves_its_process_to_nobody(turned: Processes) -> None:

@@ -1,5 +1,6 @@
 """The state directory: its owner, its identity, its one daemon, its memory directory."""
 
+import fcntl
 import os
 import signal
 import subprocess
@@ -139,13 +140,14 @@ def test_kill_9_frees_the_lock(tmp_path: Path) -> None:
     with subprocess.Popen(
         [sys.executable, "-c", HOLDER, str(tmp_path)], stdout=subprocess.PIPE, text=True
     ) as holder:
-        assert holder.stdout is not None
-        assert holder.stdout.readline() == "locked\n"
-        assert daemon_of(tmp_path) == Daemon(holder.pid)
-        with State.open(tmp_path) as state, pytest.raises(AlreadyRunning, match=f"process {holder.pid}"):
-            state.lock()
-        holder.send_signal(signal.SIGKILL)
-        holder.wait()
+        try:
+            assert holder.stdout is not None
+            assert holder.stdout.readline() == "locked\n"
+            assert daemon_of(tmp_path) == Daemon(holder.pid)
+            with State.open(tmp_path) as state, pytest.raises(AlreadyRunning, match=f"process {holder.pid}"):
+                state.lock()
+        finally:
+            holder.send_signal(signal.SIGKILL)
     assert daemon_of(tmp_path) is None
     with State.open(tmp_path) as state:
         state.lock()
@@ -169,6 +171,17 @@ def test_who_looks_makes_nothing_and_keeps_no_daemon_from_starting(tmp_path: Pat
                 state.lock()
         for each in looking:
             each.result()
+
+
+def test_who_looks_for_long_keeps_no_daemon_from_starting_either(tmp_path: Path) -> None:
+    (tmp_path / "lock").touch()
+    looking = os.open(tmp_path / "lock", os.O_RDONLY)
+    fcntl.flock(looking, fcntl.LOCK_SH)
+    with State.open(tmp_path) as state, ThreadPoolExecutor(1) as pool:
+        ended = pool.submit(lambda: (time.sleep(1), os.close(looking)))
+        state.lock()
+        assert daemon_of(tmp_path) == Daemon(os.getpid())
+        ended.result()
 
 
 def test_a_memory_directory_belongs_to_the_state_that_came_first(tmp_path: Path) -> None:

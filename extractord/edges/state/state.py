@@ -18,6 +18,8 @@ from extractord.errors import AlreadyRunning, ConfigError
 _OWN = 0o700
 _LOCK_TRIES = 5
 _LOCK_WAIT_S = 0.05
+_LOOK_S = 10.0
+"""So long is waited for those who look: one may be stopped while it does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,13 +62,18 @@ class State:
             descriptor = os.open(
                 self.directory / "lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600
             )
-        for _ in range(_LOCK_TRIES):
+        refused, until = 0, time.monotonic() + _LOOK_S
+        while refused < _LOCK_TRIES and time.monotonic() < until:
             if _flock(descriptor, fcntl.LOCK_EX):
                 os.ftruncate(descriptor, 0)
                 os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
                 self._lock = descriptor
                 return
-            time.sleep(_LOCK_WAIT_S)  # `daemon_of` may be looking at it
+            if _flock(descriptor, fcntl.LOCK_SH):  # whoever has it only looks, as `daemon_of` does
+                fcntl.flock(descriptor, fcntl.LOCK_UN)
+            else:
+                refused += 1
+            time.sleep(_LOCK_WAIT_S)
         pid = _pid(descriptor)
         os.close(descriptor)
         raise AlreadyRunning(
