@@ -177,8 +177,13 @@ def test_who_looks_for_long_keeps_no_daemon_from_starting_either(tmp_path: Path)
     (tmp_path / "lock").touch()
     looking = os.open(tmp_path / "lock", os.O_RDONLY)
     fcntl.flock(looking, fcntl.LOCK_SH)
+
+    def looks() -> None:
+        time.sleep(1)
+        os.close(looking)
+
     with State.open(tmp_path) as state, ThreadPoolExecutor(1) as pool:
-        ended = pool.submit(lambda: (time.sleep(1), os.close(looking)))
+        ended = pool.submit(looks)
         state.lock()
         assert daemon_of(tmp_path) == Daemon(os.getpid())
         ended.result()
