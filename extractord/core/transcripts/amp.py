@@ -9,8 +9,9 @@ from itertools import takewhile
 from typing import Any
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
-from extractord.core.records import Origin, Role, Seen, Voided
+from extractord.core.records import Entry, Origin, Role, Seen, Voided
 from extractord.core.transcripts.blocks import Content, blocks_of, opening, said_in, text_of
 from extractord.core.transcripts.decoding import decoder
 from extractord.core.transcripts.recorded import absolute
@@ -22,6 +23,14 @@ from extractord.core.transcripts.telling import decoded
 class _At(Struct):
     sentAt: Any = None  # noqa: N815 - the record's own name
     timestamp: Any = None
+    fromAggman: Any = None  # noqa: N815
+    aggman: Any = None
+    fromExecutorThreadID: Any = None  # noqa: N815
+
+    @property
+    def is_sent(self) -> bool:
+        """True if another agent sent it: one that leads several threads, or one of those."""
+        return bool(self.fromAggman or self.aggman or self.fromExecutorThreadID)
 
 
 class _Message(Struct):
@@ -101,13 +110,25 @@ class AmpReader:
         ident = _ident(message)
         if ident and (again := self._void.pop(ident, ())):
             yield Voided(session=self._speech.session, again=again)
-        entry = opening(self._speech, message.role, text_of(message.content), ident, at)
-        said = tuple(said_in(self._speech, message.role, message.content, entry))
+        said = tuple(self._said(message, ident, at))
         if ident:
             self._live[ident] = tuple(
                 dict.fromkeys((*self._live.get(ident, ()), *(each.id for each in said)))
             )
         yield from said
+
+    def _said(self, message: _Message, ident: str | None, at: object) -> Iterator[Entry]:
+        """What was said, apart from what Amp put into a person's message without showing it to them."""
+        is_users = message.role == "user"
+        blocks = blocks_of(message.content)
+        shown = [each for each in blocks if not (is_users and each.hidden)]
+        entry = opening(self._speech, message.role, text_of(shown), ident, at)
+        if is_users and message.meta.is_sent:
+            entry = replace(entry, role=Role.CONTEXT, origin=_no_persons(entry.origin))
+        yield from said_in(self._speech, message.role, shown, entry)
+        if hidden := text_of([each for each in blocks if is_users and each.hidden]):
+            own = f"{ident}#0" if ident else None
+            yield from self._speech.aside(self._speech.entry(Role.CONTEXT, Origin.SYNTHETIC, hidden, own, at))
 
     def _info(self, message: _Message) -> Iterator[Seen]:
         """What Amp notes itself: a summary of what was said before, or of another thread."""
@@ -125,6 +146,10 @@ class AmpReader:
             self._void[ident] = self._live.pop(ident)
         if dead:
             yield Voided(session=self._speech.session, ids=tuple(dead))
+
+
+def _no_persons(origin: Origin) -> Origin:
+    return Origin.SYNTHETIC if origin is Origin.HUMAN else origin
 
 
 def _ident(message: _Message) -> str | None:

@@ -34,6 +34,7 @@ class Block(Struct):
 
     type: str = ""
     text: str | None = None
+    hidden: Any = None
     id: str | None = None
     name: str | None = None
     input: Any = None

@@ -52,6 +52,22 @@ def test_what_another_thread_or_a_tool_asks_is_no_persons_and_a_summary_is_recal
     assert [each.origin for each in newest(fed(reader(SOURCE, PATH), whole)).values()] == [Origin.SUBAGENT]
 
 
+@pytest.mark.parametrize("sent", [{"fromAggman": True}, {"aggman": True}, {"fromExecutorThreadID": "T-2"}])
+def test_what_another_agent_sent_is_no_persons(sent: dict[str, object]) -> None:
+    message = {**said(0, "user", {"type": "text", "text": "count"}), "meta": {"sentAt": AT, **sent}}
+    seen = fed(reader(SOURCE, PATH), thread(message))
+    assert seen == [entry("0", Role.CONTEXT, Origin.SYNTHETIC, "count")]
+
+
+def test_what_a_person_was_not_shown_of_their_message_is_not_theirs() -> None:
+    shown = {"type": "text", "text": "count"}
+    hidden = {"type": "text", "text": "Use the skill.", "hidden": True}
+    assert fed(reader(SOURCE, PATH), thread(said(0, "user", shown, hidden))) == [
+        entry("0", Role.USER, Origin.HUMAN, "count"),
+        entry("0#0", Role.CONTEXT, Origin.SYNTHETIC, "Use the skill."),
+    ]
+
+
 @pytest.mark.parametrize(("status", "ok"), [("done", True), ("error", False), ("cancelled", False)])
 def test_a_thread_has_prompts_calls_and_their_outcomes(status: str, ok: bool) -> None:
     to = reader(SOURCE, PATH)
