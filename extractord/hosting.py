@@ -5,15 +5,17 @@ from __future__ import annotations
 import sys
 import tempfile
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import certifi
 import msgspec
 
-from extractord.core.wire import Provider
+from extractord.core.wire import Ask, Provider, Said, Unanswered
 from extractord.edges.confine import confine_host, hide_memory
 from extractord.edges.confine.trial import is_enough, what_host_can
 from extractord.edges.modelhost import serve
+from extractord.errors import ConfigError
 
 _READ_ON_THE_WAY = (
     "/etc/ssl", "/etc/pki", "/etc/ca-certificates", "/usr/share/ca-certificates",
@@ -33,7 +35,10 @@ def host(provider: str, confinement: str) -> None:
     tempfile.tempdir = "/"  # litellm asks for it on import, and is given nothing that can be written
     from extractord.edges.provider import LiteLLM  # noqa: PLC0415 - not before that
 
-    model = LiteLLM(msgspec.json.decode(provider, type=Provider))
+    try:
+        answer = LiteLLM(msgspec.json.decode(provider, type=Provider)).answer
+    except ConfigError as error:
+        answer = partial(_unable, str(error))
     if confinement != "off":
         level = confine_host(_readable())
         could = what_host_can()
@@ -42,7 +47,12 @@ def host(provider: str, confinement: str) -> None:
                 f"the model host cannot be confined here (reached: {level}; it could: {', '.join(could)}): "
                 'set confinement = "best-effort" to run all the same'
             )
-    serve(model.answer)
+    serve(answer)
+
+
+async def _unable(reason: str, ask: Ask) -> Said:
+    """What is wrong with the key: a person's to mend, so that it waits and counts as no attempt."""
+    return Unanswered(id=ask.id, fault="auth", message=reason)
 
 
 def _readable() -> Iterator[Path]:

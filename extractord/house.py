@@ -17,7 +17,7 @@ from extractord.agent.catalogue import CATALOGUE
 from extractord.agent.prompts import load as load_agent_prompts
 from extractord.briefing import Briefing
 from extractord.config import Settings, platform_surroundings
-from extractord.config.broker import broker_of
+from extractord.config.usable import required
 from extractord.core.budget import Limits
 from extractord.core.embedded import NAME as EMBEDDED
 from extractord.core.ports import Runner
@@ -93,7 +93,7 @@ async def opened(
     `warn` is told what a person should know of ledger and memories.
     Raise AlreadyRunning, ConfigError, LedgerError or StoreError with what to do.
     """
-    broker = broker_of(settings.mqtt)
+    broker = required(settings)
     tmp = tempfile.gettempdir()  # found by writing, which this process soon can't
     async with AsyncExitStack() as stack:
         opened_store = stack.enter_context(storeroom(settings, warn, serving=serving))
@@ -146,6 +146,7 @@ def rearranged(house: House, settings: Settings) -> House:
     Places and confinement stay as they were opened. A model host that is no longer wanted goes when
     it was `model.idle_s` unused. Raise ConfigError, and nothing is changed.
     """
+    required(settings)
     means, room = house.means, _room(settings, house.ledger)
     if settings.model != house.settings.model:
         host = _host(settings, means.processes, means.environs, means.closing)

@@ -57,7 +57,7 @@ def reading_room(
     environ, home, platform = platform_surroundings()
     around = Surroundings(environ, home, platform)
     resolve = _resolver(settings, ranges, home, tempfile.gettempdir())
-    known = _known(settings)
+    known = known_agents(settings)
     return ReadingRoom(
         reading=Reading(
             ranges,
@@ -120,8 +120,11 @@ def _gate(settings: Settings, home: str) -> GateSettings:
     )
 
 
-def _known(settings: Settings) -> tuple[Source, ...]:
-    """The agents that are read; folders that the settings name for one are its own."""
+def known_agents(settings: Settings) -> tuple[Source, ...]:
+    """The agents that are read; folders that the settings name for one are its own.
+
+    Raise ConfigError for agents that are not known.
+    """
     known = {source.agent for source in SOURCES}
     unknown = [name for name in settings.agents if name not in known]
     if unknown:

@@ -4,18 +4,25 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import msgspec
+import tomlkit
 from cyclopts import App, Parameter
 
 from extractord.config import load_settings, platform_surroundings
-from extractord.config.broker import broker_of
 from extractord.config.sample import sample
+from extractord.config.settings import PLACES, Settings
+from extractord.config.usable import required
 from extractord.edges.ledger import Ledger
 from extractord.errors import ConfigError
+from extractord.readingroom import known_agents
 from extractord.storeroom import now, require_memory
+
+_NAME_BYTES = 255
+"""Longer names there are in no usual file system."""
 
 app = App(name="config", help="What is set, whether it can be used, and what could be set.")
 
@@ -31,21 +38,27 @@ def show(*, json: Json = False) -> None:
     if json:
         print(msgspec.json.encode(plain).decode())
         return
-    for key, value in plain.items():
-        if isinstance(value, dict) and value:
-            print(f"[{key}]")
-            for name, inner in value.items():
-                print(f"  {name} = {msgspec.json.encode(inner).decode()}")
-        else:
-            print(f"{key} = {msgspec.json.encode(value).decode()}")
+    for place in PLACES:
+        print(f"# {place} = {plain.pop(place)}")
+    print(tomlkit.dumps(_set(plain)), end="")
+
+
+def _set(table: dict[str, Any]) -> dict[str, Any]:
+    """What TOML can say: it has no word for nothing."""
+    return {
+        key: _set(value) if isinstance(value, dict) else value
+        for key, value in table.items()
+        if value is not None
+    }
 
 
 @app.command(name="check")
 def check() -> None:
     """Say whether the configuration can be used; name every problem where it cannot."""
     settings = load_settings()
-    _require_usable(settings.memory_dir)
-    broker_of(settings.mqtt)
+    problems = [*_problems(settings)]
+    if problems:
+        raise ConfigError(*problems)
     found = "" if settings.config_file.exists() else " (not there: every setting has its default)"
     print(f"{settings.config_file}{found}: nothing to say against it")
     since = settings.kept_since(now())
@@ -66,14 +79,39 @@ def print_sample() -> None:
     sys.stdout.write(sample())
 
 
-def _require_usable(memory: Path) -> None:
-    """Raise ConfigError for a memory directory that may not be one, or cannot be made; nothing is made."""
-    if os.path.lexists(memory):
-        require_memory(memory, Path(platform_surroundings()[1]))
+def _problems(settings: Settings) -> Iterator[str]:
+    """All that would keep a command from doing its work; nothing is made."""
+    proofs: tuple[Callable[[Settings], object], ...] = (required, known_agents, _require_memory)
+    for proof in proofs:
+        try:
+            proof(settings)
+        except ConfigError as error:
+            yield from error.problems
+    yield from _unmakable("the state directory", settings.state_dir)
+
+
+def _require_memory(settings: Settings) -> None:
+    """Raise ConfigError for a memory directory that may not be one, or cannot be made."""
+    if os.path.lexists(settings.memory_dir):
+        require_memory(settings.memory_dir, Path(platform_surroundings()[1]))
+    else:
+        problems = [*_unmakable("`memory.dir`", settings.memory_dir)]
+        if problems:
+            raise ConfigError(*problems)
+
+
+def _unmakable(name: str, place: Path) -> Iterator[str]:
+    """What keeps a folder from being made where it is missing, or written where it is there."""
+    if longest := [part for part in place.parts if len(part.encode()) > _NAME_BYTES]:
+        yield f"{name} is {place}: no folder has a name as long as {longest[0][:20]}…"
         return
-    above = next(folder for folder in memory.parents if folder.exists())
-    if not above.is_dir() or not os.access(above, os.W_OK):
-        raise ConfigError(f"`memory.dir` is {memory}, which cannot be made below {above}")
+    there = next(folder for folder in (place, *place.parents) if os.path.lexists(folder))
+    if there.is_dir() and os.access(there, os.W_OK):
+        return
+    if there == place:
+        yield f"{name} is {place}, which is no folder that this user may write: give another one"
+    else:
+        yield f"{name} is {place}, which cannot be made below {there}"
 
 
 def _path(value: object) -> str:

@@ -19,6 +19,8 @@ from extractord.errors import ConfigError
 _PREFIX = "EXTRACTORD_"
 __all__ = ["Settings", "load_settings", "platform_surroundings"]
 
+_WISHES = {int: "give a whole number", float: "give a number", bool: "give true or false", str: "give text"}
+_FILES_OF_MQTT = ("password_file", "ca_file", "cert_file", "key_file")
 _VARIABLES = ("EXTRACTORD_CONFIG", "EXTRACTORD_DATA_DIR", "EXTRACTORD_STATE_DIR")
 """Variables that say where things are; every other one is a setting."""
 
@@ -35,9 +37,22 @@ def load_settings(environ: Mapping[str, str] | None = None) -> Settings:
     given = _from_file(places["config_file"], named="EXTRACTORD_CONFIG" in environ, problems=problems)
     _merge_environment(given, environ, problems)
     values = dict(_convert(Settings, given, "", problems))
+    settings = Settings(**{**values, **places})
+    problems += _relative(settings)
     if problems:
         raise ConfigError(*problems)
-    return Settings(**{**values, **places})
+    return settings
+
+
+def _relative(settings: Settings) -> Iterator[str]:
+    """Places that would be others wherever a command is typed."""
+    named = [("memory.dir", settings.memory.dir), ("model.key_file", settings.model.key_file)]
+    named += [(f"mqtt.{key}", getattr(settings.mqtt, key)) for key in _FILES_OF_MQTT]
+    named += [("projects.exclude", place) for place in settings.projects.exclude]
+    named += [(f"agents.{name}.paths", path) for name, each in settings.agents.items() for path in each.paths]
+    for name, place in named:
+        if place and not place.startswith(("/", "~")):
+            yield f"`{name}` is {place!r}: give a path that begins with / or ~"
 
 
 def _places(environ: Mapping[str, str]) -> dict[str, Path]:
@@ -105,7 +120,7 @@ def _convert(
         name = f"{where}{key}"
         if key not in known:
             near = [f": did you mean `{where}{best}`?" for best in difflib.get_close_matches(key, known, n=1)]
-            problems.append(f"unknown setting `{name}`{''.join(near)}")
+            problems.append(f"unknown setting `{name}`{_source(name, value)}{''.join(near)}")
         elif struct is Settings and key == "agents":
             yield key, _agents(value, problems)
         elif isinstance(hints[key], type) and issubclass(hints[key], Struct):
@@ -122,7 +137,14 @@ def _leaf(key: str, name: str, value: Any, kind: Any, problems: list[str]) -> It
     try:
         yield key, msgspec.convert(spelt, kind, strict=not isinstance(value, _Text))
     except msgspec.ValidationError as error:
-        problems.append(f"`{name}` is {value!r}: {_wish(kind, error)}")
+        problems.append(f"`{name}`{_source(name, value)} is {value!r}: {_wish(kind, error)}")
+
+
+def _source(name: str, value: Any) -> str:
+    """Where a value was given, where that is not the file."""
+    if not isinstance(value, _Text):
+        return ""
+    return f" ({_PREFIX}{name.upper().replace('-', '_').replace('.', '__')})"
 
 
 def _wish(kind: Any, error: msgspec.ValidationError) -> str:
@@ -130,7 +152,9 @@ def _wish(kind: Any, error: msgspec.ValidationError) -> str:
     inner = get_args(kind)[0] if get_origin(kind) is Annotated else kind
     if get_origin(inner) is Literal:
         return f"give one of {', '.join(map(repr, get_args(inner)))}"
-    return 'give a number, or "unlimited"' if "unlimited" in str(kind) else str(error)
+    if "unlimited" in str(kind):
+        return 'give a number of 0 or more, or "unlimited"'
+    return _WISHES.get(inner, str(error)) if ", got " in str(error) else str(error)
 
 
 def _split(value: str, kind: Any) -> Any:

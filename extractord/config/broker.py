@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import stat
 from collections.abc import Iterator
 from ipaddress import ip_address
 from pathlib import Path
@@ -11,9 +10,9 @@ from urllib.parse import urlsplit
 from extractord.config.settings import Mqtt
 from extractord.core.broker import Broker
 from extractord.errors import ConfigError
+from extractord.keyfile import fault_of
 
 _PORTS = {"mqtts": 8883, "mqtt": 1883}
-_PRIVATE = 0o077
 
 
 def broker_of(mqtt: Mqtt) -> Broker | None:
@@ -60,24 +59,15 @@ def _problems(mqtt: Mqtt) -> Iterator[str]:
         yield "`mqtt.cert_file` and `mqtt.key_file` go together"
     if mqtt.password_file and not mqtt.user:
         yield "`mqtt.password_file` needs `mqtt.user`"
+    yield from _files(mqtt)
+
+
+def _files(mqtt: Mqtt) -> Iterator[str]:
     for key in ("password_file", "key_file", "ca_file", "cert_file"):
         if name := getattr(mqtt, key):
-            yield from _unusable(
-                f"mqtt.{key}", Path(name).expanduser(), secret=key in ("password_file", "key_file")
-            )
-
-
-def _unusable(key: str, path: Path, *, secret: bool) -> Iterator[str]:
-    try:
-        found = path.stat()
-        path.open("rb").close()
-    except OSError as error:
-        yield f"`{key}` names {path}, which cannot be read: {error.strerror}"
-        return
-    if not stat.S_ISREG(found.st_mode):
-        yield f"`{key}` names {path}, which is no file"
-    elif secret and found.st_mode & _PRIVATE:
-        yield f"`{key}` names {path}, which others can read: run `chmod 600 {path}`"
+            is_secret = key in ("password_file", "key_file")
+            if fault := fault_of(f"mqtt.{key}", Path(name).expanduser(), is_secret=is_secret):
+                yield fault
 
 
 def _is_here(host: str) -> bool:

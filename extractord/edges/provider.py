@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import re
-import stat
 from collections.abc import Mapping
 from typing import Any
 
@@ -24,14 +22,18 @@ from tenacity import (
 from extractord.core.records import Call, Message, Reply, Tool, Usage
 from extractord.core.redact import redact
 from extractord.core.wire import Answer, Ask, Provider, Said, Unanswered
-from extractord.errors import ConfigError, ModelError, ModelFault
+from extractord.errors import ModelError, ModelFault
+from extractord.keyfile import key_in
 
 LONGEST_WAIT_S = 30.0
 """A provider that wants more than this is asked again by the daemon, later."""
 
-_OF_SYSTEMD = re.compile(r"/run/(?:user/\d+/)?credentials/")
-"""There the group's bits are the mask of an access list that names this account alone."""
 _QUOTA = re.compile(r"insufficient_quota|quota|billing|credit balance|payment|usage limit", re.IGNORECASE)
+_KEYLESS = re.compile(
+    r"missing credentials|missing \w+ api key|_API_KEY is not set|LLM Provider NOT provided|No module named",
+    re.IGNORECASE,
+)
+"""What litellm says before it asks anybody, in errors of many kinds: it lacks a key, a name or a library."""
 _TOO_LONG = re.compile(r"prompt is too long|context.{0,20}(length|window)|too many tokens", re.IGNORECASE)
 _SPOKEN_ERROR_CHARS = 300
 """Some proxies answer an error as the model's text; a real answer is longer, or calls a tool."""
@@ -104,25 +106,10 @@ def _fixed(provider: Provider) -> dict[str, Any]:
     if provider.base_url:
         fixed["api_base"] = provider.base_url
     if provider.key_file:
-        fixed["api_key"] = _key(provider.key_file)
+        fixed["api_key"] = key_in(provider.key_file)
     if "claude" in provider.model or provider.model.startswith("anthropic/"):
         fixed["cache_control_injection_points"] = [{"location": "message", "role": "system"}]
     return fixed
-
-
-def _key(path: str) -> str:
-    try:
-        with open(path, encoding="ascii") as file:  # noqa: PTH123 - the descriptor is wanted
-            mode = os.fstat(file.fileno()).st_mode
-            key = file.read().strip()
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"`model.key_file` {path} cannot be read: {error}") from None
-    shared = stat.S_IRWXO if _OF_SYSTEMD.match(path) else stat.S_IRWXG | stat.S_IRWXO
-    if mode & shared:
-        raise ConfigError(f"`model.key_file` {path} can be read by others: chmod 600 it")
-    if not key:
-        raise ConfigError(f"`model.key_file` {path} is empty")
-    return key
 
 
 def _message(message: Message) -> dict[str, Any]:
@@ -191,6 +178,8 @@ def _sorted(error: Exception) -> ModelError:
     text = _short(str(error))
     fault: ModelFault
     match error:
+        case _ if _KEYLESS.search(text):
+            fault = "auth"
         case raised.ContextWindowExceededError():
             fault = "too_long"
         case raised.PaymentRequiredError() | raised.BudgetExceededError():
@@ -207,8 +196,9 @@ def _sorted(error: Exception) -> ModelError:
 
 
 def _short(text: str) -> str:
-    """One line without secrets: providers repeat a wrong key, litellm its own class names."""
-    return redact(" ".join(re.sub(r"^(litellm\.\w+:\s*)+", "", text).split())[:400])
+    """One line without secrets: providers repeat a wrong key, litellm its own class names and its stack."""
+    said = re.sub(r"^(litellm\.\w+:\s*)+", "", text).partition("Traceback (most recent call last)")[0]
+    return redact(" ".join(said.split())[:400])
 
 
 def _retry_after(error: Exception) -> float | None:

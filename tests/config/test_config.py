@@ -77,8 +77,8 @@ def test_every_problem_is_said_at_once_with_its_key(tmp_path: Path) -> None:
         "unknown setting `colour`",
         "unknown setting `run.drain_sec`: did you mean `run.drain_s`?",
         "`run.concurrency` is 0: Expected `int` >= 1",
-        "`run.settle_s` is 'soon': Expected `float`, got `str`",
-        "`budget.day_dollars` is 'much': give a number, or \"unlimited\"",
+        "`run.settle_s` (EXTRACTORD_RUN__SETTLE_S) is 'soon': give a number",
+        "`budget.day_dollars` is 'much': give a number of 0 or more, or \"unlimited\"",
         "unknown setting `agents.pi.loud`",
     )
 
@@ -111,3 +111,32 @@ def test_the_sample_says_every_default_and_can_be_used(tmp_path: Path) -> None:
 
 def test_every_setting_is_described() -> None:
     assert all(each.use and each.default for each in described())
+
+
+def test_a_place_that_would_be_another_one_from_elsewhere_is_a_problem(tmp_path: Path) -> None:
+    toml = """
+    memory.dir = "memories"
+    model.key_file = "./key"
+    projects.exclude = ["/a", "b"]
+    agents.aider.paths = ["~/src", "src"]
+    """
+    assert problems(tmp_path, toml, EXTRACTORD_MQTT__CA_FILE="ca.pem") == (
+        "`memory.dir` is 'memories': give a path that begins with / or ~",
+        "`model.key_file` is './key': give a path that begins with / or ~",
+        "`mqtt.ca_file` is 'ca.pem': give a path that begins with / or ~",
+        "`projects.exclude` is 'b': give a path that begins with / or ~",
+        "`agents.aider.paths` is 'src': give a path that begins with / or ~",
+    )
+    assert given(tmp_path, 'memory.dir = "~/memories"').memory_dir == Path.home() / "memories"
+
+
+def test_a_wrong_value_is_said_in_words_with_the_variable_that_holds_it(tmp_path: Path) -> None:
+    toml = 'mode = 3\n[budget]\nattempts = "many"\n[run]\npolling = "often"\n'
+    dollars = 'give a number of 0 or more, or "unlimited"'
+    assert problems(tmp_path, toml, EXTRACTORD_BUDGET__DAY_DOLLARS="-1", EXTRACTORD_FOO="1") == (
+        "`mode` is 3: give one of 'auto', 'ask', 'recall'",
+        "`budget.attempts` is 'many': give a whole number",
+        f"`budget.day_dollars` (EXTRACTORD_BUDGET__DAY_DOLLARS) is '-1': {dollars}",
+        "`run.polling` is 'often': give true or false",
+        "unknown setting `foo` (EXTRACTORD_FOO)",
+    )

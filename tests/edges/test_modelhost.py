@@ -205,10 +205,35 @@ async def test_anthropic_s_own_api_is_spoken_with_the_system_text_marked_for_its
     assert standin.bodies[0]["system"][0]["cache_control"] == {"type": "ephemeral"}
 
 
-async def test_a_key_that_others_can_read_is_refused(tmp_path: Any) -> None:
+@pytest.mark.parametrize(
+    ("mode", "said"),
+    [(0o644, "can be read by others: chmod 600 it"), (None, "cannot be read: No such file or directory")],
+    ids=["others can read it", "it is gone"],
+)
+async def test_a_key_that_cannot_be_used_is_a_persons_to_mend(
+    tmp_path: Any, mode: int | None, said: str
+) -> None:
     key = tmp_path / "key"
-    key.write_text("secret")
-    key.chmod(0o644)
+    if mode is not None:
+        key.write_text("secret")
+        key.chmod(mode)
     async with host("http://127.0.0.1:9", "openai/stand-in", {}, key_file=str(key)) as model:
-        with pytest.raises(ModelError, match="the model host ended"):
+        with pytest.raises(ModelError) as caught:
             await ask(model, "tool")
+    assert (caught.value.fault, str(caught.value)) == ("auth", f"`model.key_file` {key} {said}")
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("openai/gpt-5-mini", "Missing credentials"),
+        ("gemini/gemini-2.5-flash", "Missing Gemini API key"),
+        ("anthropic/claude-haiku-4-5", "Missing Anthropic API Key"),
+        ("claude", "LLM Provider NOT provided"),
+    ],
+)
+async def test_what_lacks_a_key_or_a_name_is_asked_once_and_needs_a_person(name: str, said: str) -> None:
+    async with host("", name, {}) as model:
+        with pytest.raises(ModelError, match=said) as caught:
+            await ask(model, "tool")
+    assert (caught.value.fault, caught.value.tries, "Traceback" in str(caught.value)) == ("auth", 1, False)

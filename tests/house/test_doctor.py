@@ -246,7 +246,10 @@ def test_a_key_is_there_and_nobody_elses_to_read(person: Person) -> None:
     assert "cannot be read" in worst(found(person, "model", settings))[1]
     key.write_text("sk-1")
     key.chmod(0o644)
-    assert worst(found(person, "model", settings))[2] == f"`chmod 600 {key}`"
+    assert worst(found(person, "model", settings))[1:] == (
+        f"`model.key_file` names {key}, which others can read",
+        f"run `chmod 600 {key}`",
+    )
     key.chmod(0o600)
     assert worst(found(person, "model", settings))[0] is OK
     key.write_text("")

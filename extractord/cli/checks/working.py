@@ -13,6 +13,7 @@ import msgspec
 from extractord.cli.checks.finding import Finding, Patient, fail, ok, warn
 from extractord.cli.elapsed import ago
 from extractord.config import platform_surroundings
+from extractord.config.usable import key_fault
 from extractord.core.budget import Limits, Stop, Warn, judge_spend
 from extractord.core.embedded import NAME as EMBEDDED
 from extractord.core.ports import Spent
@@ -129,11 +130,10 @@ def model(patient: Patient) -> Iterator[Finding]:
     if settings.model.name == EMBEDDED:
         yield ok("the embedded model: no key, no network")
         return
-    if settings.model.key_file:
-        problem = _key_problem(Path(settings.model.key_file).expanduser())
-        if problem is not None:
-            yield problem
-            return
+    if fault := key_fault(settings.model):
+        says, _, remedy = fault.rpartition(": ")
+        yield fail(says, remedy)
+        return
     if not patient.is_online:
         yield ok(f"{settings.model.name}, not asked: --online makes one tiny request")
         return
@@ -149,25 +149,10 @@ def model(patient: Patient) -> Iterator[Finding]:
         yield ok(f"{settings.model.name} replied, for {tokens:,} tokens")
 
 
-def _key_problem(key_file: Path) -> Finding | None:
-    try:
-        found = key_file.stat()
-    except OSError as error:
-        return fail(
-            f"model.key_file {key_file} cannot be read ({error.strerror})",
-            "put the key alone into it, mode 0600",
-        )
-    if found.st_mode & 0o077:
-        return fail(f"model.key_file {key_file} can be read by others", f"`chmod 600 {key_file}`")
-    if not found.st_size:
-        return fail(f"model.key_file {key_file} is empty", "put the key alone into it")
-    return None
-
-
 def _cure(error: ModelError) -> str:
     match error.fault:
         case "auth":
-            return "see that the key is right: model.key_file, or the provider's variable"
+            return "see that model.name and the key are right: model.key_file, or the provider's variable"
         case "quota":
             return "see the account at the provider"
         case _:
