@@ -6,6 +6,8 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
+from msgspec.structs import replace
+
 from extractord.core.records import Entry, Origin, Role, Seen, Voided
 from extractord.core.transcripts.blocks import REMINDER, shown_in
 from extractord.core.transcripts.chat import ROLES, ChatMessage, Function
@@ -26,8 +28,13 @@ _SILENT = re.compile(
     r"|PlanDisplay|QuestionRe\w+|ApprovalRe\w+|SubagentEvent|ToolCallPart|ToolCallRequest|Btw\w+"
     r"|_system_prompt|_usage|_checkpoint"
 )
-
-
+_SYSTEM = re.compile(
+    r"\A\s*<system>.*</system>|\A\s*<(?:notification [^<>\n]*|active-background-tasks)>.*|"
+    + REMINDER.pattern,
+    re.DOTALL,
+)
+"""What stands in a user's message of the old context beside a person's words, or instead of them."""
+_COMPACTED = re.compile(r"\s*<system>Previous context has been compacted\b")
 _CHAT = decoder(ChatMessage)
 
 
@@ -227,7 +234,9 @@ class KimiReader:
         """A line of the context file of old."""
         message = _CHAT(record) or ChatMessage()
         entry = opening_chat(self._speech, message)
-        if message.role == "user":
-            yield from self._speech.prompted(entry, REMINDER) if entry.text.strip() else ()
+        if message.role == "user" and _COMPACTED.match(entry.text):
+            yield from self._speech.aside(replace(entry, role=Role.CONTEXT, origin=Origin.RECALLED))
+        elif message.role == "user":
+            yield from self._speech.prompted(entry, _SYSTEM) if entry.text.strip() else ()
         else:
             yield from told_chat(self._speech, message, entry, ended=True)

@@ -212,6 +212,25 @@ def test_the_old_context_is_read_with_the_same_keys_for_prompts() -> None:
     assert (prompts(seen), to.unknown) == (["save it"], {})
 
 
+def test_what_the_program_says_in_the_old_context_is_no_persons() -> None:
+    to = reader(SOURCE, "/h/.kimi/sessions/md5/uuid-1/context.jsonl")
+    notice = '<notification id="n1" category="task">\nIt ended.\n</notification>'
+    parts = ("<system>Previous context has been compacted. Here is it:</system>", "They sold shoes.")
+    seen = fed(
+        to,
+        {"role": "user", "content": "<system>CHECKPOINT 0</system>"},
+        {"role": "user", "content": notice},
+        {"role": "user", "content": [{"type": "text", "text": each} for each in parts]},
+        {"role": "user", "content": "What does <system> mean? And </system>?"},
+    )
+    assert [(each.role, each.origin, each.text) for each in newest(seen).values()] == [
+        (Role.CONTEXT, Origin.SYNTHETIC, "<system>CHECKPOINT 0</system>"),
+        (Role.CONTEXT, Origin.SYNTHETIC, notice),
+        (Role.CONTEXT, Origin.RECALLED, "\n".join(parts)),
+        (Role.USER, Origin.HUMAN, "What does <system> mean? And </system>?"),
+    ]
+
+
 def test_odd_lines_are_counted_and_a_cancelled_turn_without_an_answer_ends_nothing() -> None:
     to = reader(SOURCE, PATH)
     odd = [b"{", {"type": "novel"}, {}, happened("novel"), {"type": "turn.cancel"}]
