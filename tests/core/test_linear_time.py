@@ -71,6 +71,8 @@ def spoken(text: str) -> str:
         (hermes_words.typed_in, run_of("\n\n[System note: ")),
         (hermes_words._BUNDLE.match, run_of("[IMPORTANT: ")),
         (openclaw_words.typed_in, run_of("[Telegram ]")),
+        (openclaw_words.typed_in, run_of("<memory>")),
+        (openclaw_words.typed_in, run_of("<memory></memory>\n")),
         (cline_records.typed_in, run_of("\n")),
         (cline_records.typed_in, run_of("\n\n ")),
         (cline_sdk._inputs, run_of("<user_input>")),

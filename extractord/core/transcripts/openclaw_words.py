@@ -12,13 +12,18 @@ _BEFORE = re.compile(
         \[(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)\ \d{{4}}-\d\d-\d\d|(?:{_MESSENGERS})\b)[^\]\n]*\]\ ?
         |System(?:\ \(untrusted\))?:(?:\ \[[^\n]*)?(?:\n|\Z)(?:System(?:\ \(untrusted\))?:[^\n]*(?:\n|\Z))*
         |[A-Z][a-z ]+\ \(untrusted(?:\ metadata|,\ for\ context)?\):\n```json\n.*?\n```(?=\s|\Z)
+        |<(?P<recalled>[\w-]{{0,32}}memor[\w-]{{0,32}})>.*</(?P=recalled)>
+        |Execution\ playbook:[ ]*\n(?:-\ [^\n]*(?:\n|\Z))+
         |\[media\ attached[^\n]*\](?:\n|\Z)
         |To\ send\ an\ image\ back,[^\n]*(?:\n|\Z)
         |(?:Note:\ )?The\ previous\ agent\ run\ was\ aborted\ by\ the\ user\.[^\n]*(?:\n|\Z)
     )""",
     re.VERBOSE | re.DOTALL,
 )
-"""A time, the messenger's name with who and when, events, what is known of a message, what came with it."""
+"""A time, the messenger's name with who and when, events, what is known of a message, what came with it.
+
+And what a plugin remembers for it: to its last end mark, since it may hold one too.
+"""
 _CONTEXT = re.compile(
     r"^<<<BEGIN_OPENCLAW_INTERNAL_CONTEXT>>>(?:.*^<<<END_OPENCLAW_INTERNAL_CONTEXT>>>[^\n]*|.*)",
     re.DOTALL | re.MULTILINE,
@@ -33,8 +38,11 @@ _CURRENT = "[Current message - respond to this]\n"
 _QUEUED = re.compile(r"\s*\[Queued messages while agent was busy\]")
 _EACH = re.compile(r"^---\nQueued #\d+[^\n]*\n", re.MULTILINE)
 _ITS_OWN = re.compile(
-    r"\s*(?:Read HEARTBEAT\.md|HEARTBEAT(?:\.md|_|\s*\Z)|Pre-compaction memory flush"
+    r"\s*(?:(?:Read|When reading|如果存在|读取) HEARTBEAT\.md|HEARTBEAT(?:\.md|_|\s*\Z)"
+    r"|Pre-compaction memory flush"
     r"|A new session was started via /\w+|OpenClaw runtime (?:context|event)|Agent-to-agent "
+    r"|A scheduled (?:reminder has been|cron event was) triggered\b"
+    r"|(?:---\n)?This system message is triggered by a scheduled cron job\."
     r"|An async command (?:you|the user|did|completion)|SECURITY NOTICE: The following content"
     r"|\[(?:cron:|hook:|Subagent |System\]|Inter-session message\]|Internal task completion event\]|OpenClaw "
     r"|Post-compaction context refresh\]|Startup context loaded|Generated media delivery retry\]"
