@@ -75,7 +75,8 @@ class AiderReader:
             match kind:
                 case "prompt":
                     has_prompt = True
-                    yield from self._prompt(_text(block), ident, prompts)
+                    origin = prompts if self._was_typed(block) else Origin.HEADLESS
+                    yield from self._prompt(_text(block), ident, origin)
                 case "echo":
                     asked = self._speech.entry(Role.CONTEXT, Origin.SYNTHETIC, _text(block), ident)
                     yield from self._speech.aside(asked)
@@ -161,6 +162,13 @@ class AiderReader:
         listed = self._typed is None or line[5:].strip() in self._typed
         return listed and not before.strip() and line.endswith(_BREAK)
 
+    def _was_typed(self, block: list[str]) -> bool:
+        """True unless it is known what was typed, and this is not among it.
+
+        An answer may hold a notice or the beginning of a run, and what looks like a prompt after it.
+        """
+        return self._typed is None or all(line.strip() in self._typed for line in block if line.strip())
+
 
 def _told_apart(blocks: Iterable[tuple[str, list[str]]]) -> Iterator[tuple[str, list[str]]]:
     """Given blocks, return them with what was only marked as typed told apart, as echoes.
@@ -229,6 +237,9 @@ SOURCE = Source(
     reader=AiderReader,
     beside=(_TYPED,),
     writes_turn_end=False,
-    gaps=("a prompt has no time; in an answer whose fence was left open, a prompt is taken for the answer"),
+    gaps=(
+        "a prompt has no time; in an answer whose fence was left open, a prompt is taken for the answer; "
+        "without `.aider.input.history` beside it an answer can look like a prompt"
+    ),
     seen="0.86.1, 0.86.2",
 )
