@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 import msgspec
 
 from extractord.core.records import Entry, Origin, Role, Seen, ToolCall, Voided
+from extractord.core.transcripts.blocks import REMINDER
 from extractord.core.transcripts.opencode_rows import (
     IDS,
     MESSAGE,
@@ -27,6 +27,7 @@ from extractord.core.transcripts.opencode_rows import (
     SessionFile,
     made_later,
 )
+from extractord.core.transcripts.opencode_words import beside, heard
 from extractord.core.transcripts.recorded import instant, shortened
 from extractord.core.transcripts.source import Opened
 from extractord.core.transcripts.telling import Told, decoded, pieces, result_origin
@@ -34,14 +35,7 @@ from extractord.core.transcripts.toolcalls import tool_call
 
 AGENT = "opencode"
 
-_TEMPLATES = (
-    "Please analyze this codebase and create an AGENTS.md file containing:",
-    "Create or update `AGENTS.md` for this repository.",
-    "You are a code reviewer. Your job is to review code changes and provide actionable feedback.",
-)
-"""How the prompts begin that its own commands give in a person's name."""
 _GOES_ON = frozenset({"tool-calls", "unknown"})
-_QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"', re.DOTALL)
 _SILENT = frozenset(
     {
         "reasoning",
@@ -190,10 +184,15 @@ class OpencodeReader:
 
     def _user(self, entry: Entry, parts: tuple[Part, ...]) -> Iterator[Entry]:
         typed = [part.text for part in parts if part.type == "text" and part.text and not _made(part)]
-        if typed or (parts and not any(part.type in ("compaction", "text", "subtask") for part in parts)):
-            said = "\n".join(map(unquoted, typed))
-            origin = Origin.HEADLESS if said.lstrip().startswith(_TEMPLATES) else Origin.HUMAN
-            yield from pieces(msgspec.structs.replace(entry, role=Role.USER, origin=origin, text=said))
+        spoken = [said for said in map(heard, typed) if said[1] is not Origin.SYNTHETIC]
+        is_bare = not any(part.type in ("compaction", "text", "subtask") for part in parts)
+        if spoken or (parts and is_bare):
+            said = "\n".join(words for words, _ in spoken)
+            origin = spoken[0][1] if spoken else Origin.HUMAN
+            prompt = msgspec.structs.replace(entry, role=Role.USER, origin=origin, text=said)
+            yield from pieces(prompt, REMINDER)
+        if around := "\n\n".join(filter(None, map(beside, typed))):
+            yield from pieces(msgspec.structs.replace(entry, id=f"{entry.id}#0", text=around))
         for part in parts:
             if part.type == "text" and part.text and _made(part):
                 yield from pieces(msgspec.structs.replace(entry, id=part.id, text=part.text))
@@ -241,9 +240,3 @@ def _made(part: Part) -> bool:
 def _at(value: object, key: str) -> Any:
     """The key's value where `value` is an object, else None."""
     return value.get(key) if isinstance(value, dict) else None
-
-
-def unquoted(text: str) -> str:
-    """Given a prompt, take off the quotes that `opencode run` puts round an argument with spaces."""
-    match = _QUOTED.fullmatch(text.strip())
-    return match[1].replace('\\"', '"') if match else text

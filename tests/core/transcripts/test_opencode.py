@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from extractord.core.exchanges import Session
 from extractord.core.records import Entry, Origin, Role, ToolCall, Voided
 from extractord.core.transcripts.opencode import SOURCE
-from extractord.core.transcripts.opencode_session import unquoted
+from extractord.core.transcripts.opencode_words import unquoted
 from extractord.core.transcripts.source import Container, Surroundings
 
 AT = 1_796_040_000_000
@@ -259,6 +259,72 @@ def test_what_no_person_typed_is_not_the_person() -> None:
         ("prt_msg_4_0", Role.CONTEXT, Origin.SYNTHETIC, "Continue if you have next steps"),
         ("msg_5", Role.USER, Origin.HUMAN, "hello"),
         ("msg_5#1", Role.CONTEXT, Origin.RECALLED, memory),
+    ]
+
+
+SEARCH = "[search-mode]\nMAXIMIZE SEARCH.\n\n---\n"
+ULTRA = "<ultrawork-mode>\n\nBe bold.\n\n---\n\nMore.\n\n</ultrawork-mode>"
+LOOP = "<auto-slash-command>\n# /ralph-loop Command\n\n**User Arguments**: mend it\n\n---\n\nGo round.\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "typed", "around"),
+    [
+        (f"{SEARCH}\nmend it\n---\nand this", "mend it\n---\nand this", SEARCH.strip()),
+        (
+            f"{SEARCH}MANDATORY delegate_task params: x\n---\nmend it",
+            "mend it",
+            f"{SEARCH}MANDATORY delegate_task params: x\n---",
+        ),
+        (f"{ULTRA}\n\n---\n\nulw mend it", "ulw mend it", f"{ULTRA}\n\n---"),
+        (f"ulw mend it\n\n---\n\n{ULTRA}", "ulw mend it", f"---\n\n{ULTRA}"),
+        (
+            f"{LOOP}\n## User Request\n\nmend it\n</auto-slash-command>",
+            "/ralph-loop mend it",
+            f"{LOOP}\n## User Request\n\nmend it\n</auto-slash-command>",
+        ),
+        (
+            "<command-instruction>Go.</command-instruction>\n<user-request>\nmend it\n</user-request>",
+            "mend it",
+            "<command-instruction>Go.</command-instruction>\n<user-request>\n\n</user-request>",
+        ),
+    ],
+)
+def test_what_a_plugin_puts_round_a_prompt_is_taken_off(words: str, typed: str, around: str) -> None:
+    seen = newest(fed(reader(SOURCE), session("m1"), user("m1", text(words))))
+    assert [(each.id, each.role, each.origin, each.text) for each in seen.values()] == [
+        ("m1", Role.USER, Origin.HUMAN, typed),
+        ("m1#0", Role.CONTEXT, Origin.SYNTHETIC, around),
+    ]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "[SYSTEM DIRECTIVE: OH-MY-OPENCODE - TODO CONTINUATION]\n\nGo on.",
+        "ultrawork [SYSTEM DIRECTIVE: OH-MY-OPENCODE - ULTRAWORK LOOP 1/9]\n\nGo on.",
+        "[BACKGROUND TASK COMPLETED]\n**ID:** `bg_1`",
+        "The shop is open.\n<!-- OMO_INTERNAL_INITIATOR -->",
+        "[search-mode]\nMAXIMIZE SEARCH.",
+        ULTRA,
+    ],
+)
+def test_what_a_plugin_says_in_a_persons_place_is_not_theirs(words: str) -> None:
+    seen = newest(fed(reader(SOURCE), session("m1"), user("m1", text(words))))
+    assert [(each.role, each.origin, each.text) for each in seen.values()] == [
+        (Role.CONTEXT, Origin.SYNTHETIC, words)
+    ]
+
+
+def test_a_reminder_beside_a_prompt_and_a_command_without_words_are_no_persons() -> None:
+    reminder = "<system-reminder>Be brief.</system-reminder>"
+    command = "<command-instruction>Go.</command-instruction>"
+    rows = [user("m1", text(f"{reminder}\nmend it")), user("m2", text(command))]
+    seen = newest(fed(reader(SOURCE), session("m1", "m2"), *rows))
+    assert [(each.role, each.origin, each.text) for each in seen.values()] == [
+        (Role.USER, Origin.HUMAN, "mend it"),
+        (Role.CONTEXT, Origin.SYNTHETIC, reminder),
+        (Role.USER, Origin.HEADLESS, command),
     ]
 
 
