@@ -185,7 +185,7 @@ class Extractor:
     def stop(self, number: int = signal.SIGTERM) -> None:
         if self._process is not None:
             self._process.send_signal(number)
-            self._process.wait(60)
+            self._process.wait(120)
             self._process = None
 
     async def ready(self) -> None:

@@ -65,7 +65,7 @@ class Place:
             finally:
                 if daemon.poll() is None:
                     daemon.terminate()
-                daemon.wait(60)
+                daemon.wait(120)
 
     def log(self) -> str:
         return (self.home / "log").read_text()

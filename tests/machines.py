@@ -55,7 +55,7 @@ class Machine:
             finally:
                 if process.poll() is None:
                     process.terminate()
-                process.wait(60)
+                process.wait(120)
 
     def log(self) -> str:
         return (self.home / "log").read_text()

@@ -45,7 +45,7 @@ class Supervised:
             for pid in family(self.process.pid):
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)
-            return self.process.wait(30), True
+            return self.process.wait(120), True
 
 
 def family(pid: int) -> list[int]:
@@ -96,6 +96,6 @@ def supervised(
             for pid in pids:
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)
-            process.wait(30)
+            process.wait(120)
             over.set()
             ear.join()

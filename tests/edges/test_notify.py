@@ -18,7 +18,7 @@ def supervisor(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple
         pytest.skip("abstract sockets are Linux's")
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as heard:
         heard.bind(name.replace("@", "\0"))
-        heard.settimeout(5)
+        heard.settimeout(60)
         yield name, heard
 
 

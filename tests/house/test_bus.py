@@ -172,7 +172,7 @@ def test_ten_thousand_malformed_messages_change_nothing(broker: Mosquitto, place
         for word in ("extract", "pause", "resume", "drain", "shutdown"):
             topic = f"extractord/v1/here/heard/{word}"
             raw = b"\n".join(lines[number % len(lines)] for number in range(2000)) + b"\n"
-            subprocess.run([*command, topic], input=raw, check=True, timeout=120)
+            subprocess.run([*command, topic], input=raw, check=True, timeout=600)
         heard.wait_for(lambda: heard.on("extractord/v1/here/said/heard/unheeded"))
         assert place.command("status", "--json").stdout == before
         assert is_status(heard, "online")

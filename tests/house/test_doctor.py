@@ -455,7 +455,7 @@ def daemon(person: Person) -> Iterator[None]:
             yield
         finally:
             running.send_signal(signal.SIGTERM)
-            running.wait(30)
+            running.wait(120)
 
 
 def test_a_sound_path_ends_with_0_and_makes_nothing(person: Person) -> None:

@@ -33,7 +33,7 @@ def tried(machine: Machine, partitions: str) -> tuple[int, str]:
     """An extractor that is expected to end by itself: its exit code, and its last line."""
     command = [*EXTRACTORD, "run", "--role", "extractor", "--partitions", partitions]
     ran = subprocess.run(
-        command, env=machine.environ, capture_output=True, text=True, check=False, timeout=60
+        command, env=machine.environ, capture_output=True, text=True, check=False, timeout=180
     )
     return ran.returncode, ran.stderr.splitlines()[-1]
 
@@ -77,7 +77,7 @@ def test_a_partition_is_free_when_its_extractor_is_gone(
     one, two = Machine(tmp_path / "one", broker, ""), Machine(tmp_path / "two", broker, "")
     with one.running("--role", "extractor", "--partitions", HERS) as first:
         first.send_signal(number)
-        first.wait(30)
+        first.wait(120)
     with two.running("--role", "extractor", "--partitions", HERS) as second:
         assert second.poll() is None
 
@@ -109,4 +109,4 @@ def test_of_two_that_start_in_the_same_moment_just_one_stays(broker: Mosquitto, 
     finally:
         for process in processes:
             process.terminate()
-            process.wait(30)
+            process.wait(120)

@@ -37,7 +37,7 @@ def daemon(person: Person) -> Iterator[Callable[[], str]]:
         yield log.read_text
     finally:
         process.send_signal(signal.SIGTERM)
-        process.wait(60)
+        process.wait(120)
 
 
 def wait(claim: Callable[[], bool], why: Callable[[], str], seconds: float = 90.0) -> None:

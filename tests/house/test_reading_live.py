@@ -63,7 +63,7 @@ async def test_a_transcript_appended_in_torn_pieces_by_another_process_gives_eac
     assert writer.stdin is not None
     writer.stdin.write(whole)
     writer.stdin.close()
-    async with asyncio.timeout(60), aclosing(watch.touched(stop)) as touched:
+    async with asyncio.timeout(120), aclosing(watch.touched(stop)) as touched:
         async for paths in touched:
             for each, path in paths:
                 for come in await reading.touched(each, path, NOW):

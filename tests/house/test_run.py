@@ -99,7 +99,7 @@ def test_sigterm_ends_it_clean_and_a_second_daemon_is_told_who_runs(place: Place
         second = place.command("run")
         assert (second.returncode, str(daemon.pid) in second.stderr) == (75, True)
         daemon.send_signal(signal.SIGTERM)
-        assert daemon.wait(10) == 0
+        assert daemon.wait(120) == 0
     assert place.log().rstrip().endswith("stopped")
 
 

@@ -87,17 +87,16 @@ def test_it_is_ready_when_it_watches_and_says_how_it_is_and_that_it_ends(person:
 
 def test_an_abstract_socket_is_reached_from_the_confined_daemon(person: Person) -> None:
     name = f"@extractord-test-{os.getpid()}"
-    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as heard:
+    environ, place = person.environ(NOTIFY_SOCKET=name), person.home / "log"
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as heard, place.open("w") as log:
         heard.bind(f"\0{name[1:]}")
-        heard.settimeout(60)
-        daemon = subprocess.Popen(
-            [*EXTRACTORD, "run"], env=person.environ(NOTIFY_SOCKET=name), stderr=subprocess.DEVNULL
-        )
-        try:
-            assert heard.recv(4096).startswith(b"READY=1")
-        finally:
-            daemon.terminate()
-            assert daemon.wait(60) == 0
+        heard.settimeout(90)
+        with subprocess.Popen([*EXTRACTORD, "run"], env=environ, stderr=log) as daemon:
+            try:
+                assert heard.recv(4096).startswith(b"READY=1")
+            finally:
+                daemon.terminate()
+    assert daemon.returncode == 0, place.read_text()
 
 
 def test_the_watchdog_hears_it_while_it_goes_on_and_not_while_it_stands_still(person: Person) -> None:
@@ -133,7 +132,7 @@ def test_a_signal_to_the_main_process_alone_ends_all_and_a_kill_leaves_nothing(p
     with served(person) as service:
         all_of_it = family(service.process.pid)[1:]
         service.process.kill()
-        service.process.wait(10)
+        service.process.wait(60)
         service.wait_for(lambda: not any(map(is_alive, all_of_it)))
 
 

@@ -109,7 +109,7 @@ class Place:
         finally:
             if process.poll() is None:
                 process.terminate()
-            await asyncio.to_thread(process.wait, 30)
+            await asyncio.to_thread(process.wait, 120)
 
     def log(self) -> str:
         path = self.home / "log"
@@ -167,7 +167,7 @@ async def test_an_interrupted_extract_gives_its_claim_back_and_counts_no_attempt
         extract = place.started("extract", place.transcript)
         await place.until(lambda: place.standin.bodies)
         extract.send_signal(number)
-        assert await asyncio.to_thread(extract.wait, 60) == 130
+        assert await asyncio.to_thread(extract.wait, 120) == 130
     place.standin.script = remembers
     rows = (await place.command("extract", place.transcript, "--json")).stdout.splitlines()
     assert json.loads(rows[0])["outcome"] == "saved"
@@ -178,7 +178,7 @@ async def test_a_ledger_that_is_busy_too_long_ends_the_daemon_in_order_with_a_se
         other = sqlite3.connect(place.home / "state/ledger.db", isolation_level=None)
         other.execute("BEGIN IMMEDIATE")
         place.transcript.write_bytes(lines(TUESDAY))
-        code = await asyncio.to_thread(daemon.wait, 40)
+        code = await asyncio.to_thread(daemon.wait, 120)
         other.rollback()
         other.close()
     assert (code, "Traceback" in place.log()) == (1, False)
@@ -193,7 +193,7 @@ async def test_a_second_signal_while_it_closes_still_ends_it_clean(place: Place)
         await asyncio.sleep(0.05)
         if daemon.poll() is None:
             daemon.send_signal(signal.SIGTERM)
-        assert await asyncio.to_thread(daemon.wait, 20) == 0
+        assert await asyncio.to_thread(daemon.wait, 120) == 0
 
 
 async def test_a_prompt_that_has_no_answer_yet_is_left_to_its_agent(place: Place) -> None:

@@ -272,7 +272,7 @@ def test_where_no_person_sits_the_page_only_shows(person: Person, why: str) -> N
         _only_shows(visit, person, "this is no terminal")
     finally:
         process.terminate()
-        _, said = process.communicate(timeout=20)
+        _, said = process.communicate(timeout=120)
     assert "this is no terminal, and what is kept is a person's to accept: the page only shows" in said
     assert process.returncode == 0
 
