@@ -35,6 +35,9 @@ class Summary(Struct, frozen=True, kw_only=True):
     saved: int
     skipped: dict[str, int]
     failed: int
+    held: int = 0
+    nothing: int = 0
+    """Runs that had nothing to save."""
 
 
 @dataclass(slots=True)
@@ -64,6 +67,8 @@ class Plan:
             saved=sum(row.outcome == Outcome.SAVED for row in rows),
             skipped=dict(sorted(self.skipped.items())),
             failed=sum(row.outcome in _FAILED for row in rows),
+            held=sum(bool(row.held) for row in rows),
+            nothing=sum(row.outcome == Outcome.NOTHING_TO_SAVE for row in rows),
         )
 
     @property

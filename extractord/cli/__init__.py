@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import sys
 import traceback
 
@@ -10,9 +12,11 @@ from cyclopts import App, Parameter
 from extractord import __version__
 from extractord.core.printable import LINES, printable
 from extractord.edges.descriptors import allow_many
-from extractord.errors import EXIT_OURS, ConfigError, ExtractordError
+from extractord.errors import EXIT_FAILED, EXIT_OURS, ConfigError, ExtractordError
 
 _INTERRUPTED = 130
+_OF_THE_WORLD = frozenset((errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.ENAMETOOLONG, errno.EFBIG))
+"""What a disk or a path says anywhere: nobody's error but theirs, though no room had a sentence for it."""
 
 
 def _told_default(value: object) -> str | None:
@@ -71,19 +75,30 @@ def obey() -> int:
     allow_many()
     try:
         code = app(result_action="return_value")
-    except ConfigError as error:
-        for problem in error.problems:
-            print(f"extractord: {printable(problem, LINES)}", file=sys.stderr)
-        return error.exit_code
+        sys.stdout.flush()
     except ExtractordError as error:
-        print(f"extractord: {printable(str(error), LINES)}", file=sys.stderr)
+        for problem in error.problems if isinstance(error, ConfigError) else (error,):
+            print(f"extractord: {printable(str(problem), LINES)}", file=sys.stderr)
         return error.exit_code
-    except BrokenPipeError:  # whoever read our output has enough
-        sys.stdout = None
-        return 0
     except KeyboardInterrupt:
         return _INTERRUPTED
+    except OSError as error:
+        return _code_of(error)
     except Exception:  # noqa: BLE001 - the last place: what nobody foresaw is ours
         traceback.print_exc()
         return EXIT_OURS
     return code if isinstance(code, int) else 0
+
+
+def _code_of(error: OSError) -> int:
+    """What a disk, a path or a reader says that no room had a sentence for; anything else is ours."""
+    if error.filename is None and error.errno in (errno.EPIPE, *_OF_THE_WORLD):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left of it is for nobody
+    if isinstance(error, BrokenPipeError):  # whoever read our output has enough
+        return 0
+    if error.errno not in _OF_THE_WORLD:
+        traceback.print_exc()
+        return EXIT_OURS
+    place = printable(str(error.filename or "what is written"))
+    print(f"extractord: {place}: {error.strerror}", file=sys.stderr)
+    return EXIT_FAILED

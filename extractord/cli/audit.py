@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 import msgspec
-from cyclopts import App, Parameter
+from cyclopts import App, Parameter, validators
 
 from extractord.config import load_settings
 from extractord.core.memory import utc
@@ -18,11 +18,14 @@ app = App(name="audit", help="What was asked and answered, in rows that are only
 Json = Annotated[bool, Parameter(name="--json", negative=(), help="One object a line.")]
 
 
+Limit = Annotated[int, Parameter(help="How many, newest first.", validator=validators.Number(gte=1))]
+
+
 @app.command(name="show")
 def show(
     subject: Annotated[str | None, Parameter(help="Only this run's rows, or `person` for people's.")] = None,
     *,
-    limit: Annotated[int, Parameter(help="How many, newest first.")] = 50,
+    limit: Limit = 50,
     json: Json = False,
 ) -> None:
     """Show the newest rows: requests and their verdicts, commits, reviews, undos."""
@@ -31,7 +34,11 @@ def show(
     for row in rows:
         print(msgspec.json.encode(row).decode() if json else printable(_line(row)))
     if not rows and not json:
-        print("no row yet: what runs ask for and what you decide is noted here")
+        print(
+            f"no row is about {printable(subject)!r}: `extractord audit show` has every row"
+            if subject
+            else "no row yet: what runs ask for and what you decide is noted here"
+        )
 
 
 @app.command(name="verify")

@@ -15,6 +15,7 @@ import msgspec
 from cyclopts import Parameter
 
 from extractord.batch import Plan, Summary, drained, plan
+from extractord.cli.listing import counted
 from extractord.cli.runs import as_json
 from extractord.config import load_settings
 from extractord.core.events import Oversized
@@ -30,7 +31,7 @@ _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 
 def extract(
-    *paths: Path,
+    *paths: str,
     agent: str | None = None,
     since: str | None = None,
     project: Path | None = None,
@@ -59,7 +60,15 @@ def extract(
     """
     signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))  # ended in order too
     return asyncio.run(
-        _extract(paths, agent, _age(since), project, _seconds(drain), dry_run=dry_run, json=json)
+        _extract(
+            tuple(map(_place, paths)),
+            agent,
+            _age(since),
+            project,
+            _seconds(drain),
+            dry_run=dry_run,
+            json=json,
+        )
     )
 
 
@@ -97,7 +106,7 @@ async def _extract(
     if json:
         print(msgspec.json.encode({"summary": True, **msgspec.structs.asdict(summary)}).decode())
     else:
-        print(_summed_up(summary, settings.memory_dir))
+        print(_summed_up(summary, settings.memory_dir) if house else "a dry run: nothing was run or written")
     return EXIT_FAILED if summary.failed or planned.problems else 0
 
 
@@ -107,13 +116,13 @@ def _announced(planned: Plan) -> str:
     if not exchanges and not skipped:
         return "nothing to read that was not read before"
     return (
-        f"{_count(len(planned.windows), 'session')} with {_count(exchanges, 'exchange')} to read, "
-        f"about {planned.tokens:,} tokens" + (f"; {_count(skipped, 'exchange')} skipped" if skipped else "")
+        f"{counted(len(planned.windows), 'session')} with {counted(exchanges, 'exchange')} to read, "
+        f"about {planned.tokens:,} tokens" + (f"; {counted(skipped, 'exchange')} skipped" if skipped else "")
     )
 
 
 def _left_out(note: Oversized) -> str:
-    return f"{note.path}: {_count(note.lines, 'line')} of {note.bytes:,} bytes left out: over 16 MiB"
+    return f"{note.path}: {counted(note.lines, 'line')} of {note.bytes:,} bytes left out: over 16 MiB"
 
 
 def _list(planned: Plan, *, json: bool) -> None:
@@ -123,7 +132,7 @@ def _list(planned: Plan, *, json: bool) -> None:
             row = {"would_run": True, **named, "exchanges": [exchange.key for exchange in window.exchanges]}
             print(msgspec.json.encode(row).decode())
         else:
-            exchanges = _count(len(window.exchanges), "exchange")
+            exchanges = counted(len(window.exchanges), "exchange")
             which = f"{window.agent} {window.session} in {window.project.slug}"
             print(printable(f"would run: {which}, {exchanges}"))
 
@@ -140,13 +149,19 @@ def _said(row: RunRow) -> str:
 def _summed_up(summary: Summary, memory: Path) -> str:
     skipped = ", ".join(f"{number} {reason}" for reason, number in summary.skipped.items())
     return (
-        f"{_count(summary.exchanges, 'exchange')}, {_count(summary.runs, 'run')}: {summary.saved} saved, "
-        f"{summary.failed} failed" + (f"; skipped: {skipped}" if skipped else "") + f". Memories: {memory}"
+        f"{counted(summary.exchanges, 'exchange')}, {counted(summary.runs, 'run')}: {summary.saved} saved, "
+        + (f"{summary.nothing} with nothing to save, " if summary.nothing else "")
+        + (f"{summary.held} with something held (`extractord review`), " if summary.held else "")
+        + f"{summary.failed} failed"
+        + (f"; skipped: {skipped}" if skipped else "")
+        + f". Memories: {memory}"
     )
 
 
-def _count(number: int, thing: str) -> str:
-    return f"{number:,} {thing}" + ("" if number == 1 else "s")
+def _place(path: str) -> Path:
+    if not path:
+        raise UsageError("a path is empty: name a transcript or a folder, or nothing for every known place")
+    return Path(path)
 
 
 def _absolute(place: Path | None) -> str | None:

@@ -66,6 +66,8 @@ def install(
         _list(settings)
         return
     found, ground = target_of(target), ground_of(project, mcp=mcp)
+    if target not in UNITS and (system or account or key_file):
+        raise UsageError(f"--system, --account and --key-file are for systemd: {target} takes none of them")
     if target in UNITS:
         asked = Asked(is_system=system, account=account, key_file=key_file, may_ask=not (yes or dry_run))
         ground = replace_ground(ground, unit=unit_of(target, settings, asked))

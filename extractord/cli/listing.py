@@ -14,6 +14,11 @@ _INDENT = "    "
 _NARROWEST = 40
 
 
+def counted(number: int, thing: str, things: str = "") -> str:
+    """Given a number of things, return both in words."""
+    return f"{number:,} {thing if number == 1 else things or f'{thing}s'}"
+
+
 @dataclass(frozen=True, slots=True)
 class Item:
     """One thing: what it is called, what is known of it, and the lines of what it says."""

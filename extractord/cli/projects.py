@@ -10,6 +10,7 @@ from cyclopts import App, Parameter
 from msgspec import Struct
 
 from extractord.cli.attended import decider
+from extractord.cli.listing import counted
 from extractord.cli.looking import looked_at, project_of
 from extractord.config import Settings, load_settings
 from extractord.core.changeset import INDEX
@@ -53,7 +54,8 @@ def list_(*, json: Json = False) -> None:
         ]
         print(printable(f"{row.project}  {row.directory or 'of no session that is known'}"))
         print(
-            f"    {row.memories} memories, {row.sessions} sessions" + "".join(f", {note}" for note in notes)
+            f"    {counted(row.memories, 'memory', 'memories')}, {counted(row.sessions, 'session')}"
+            + "".join(f", {note}" for note in notes)
         )
     if not rows and not json:
         print("no project yet: `extractord run` watches, `extractord extract` reads what is there")

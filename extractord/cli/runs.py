@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated
 
 import msgspec
-from cyclopts import App, Parameter
+from cyclopts import App, Parameter, validators
 
 from extractord.cli.listing import Item, print_items
 from extractord.config import load_settings
@@ -23,10 +23,11 @@ Json = Annotated[bool, Parameter(name="--json", negative=(), help="One JSON obje
 Run = Annotated[str, Parameter(help="A run's id, or the beginning of one.")]
 
 
+Limit = Annotated[int, Parameter(help="How many, newest first.", validator=validators.Number(gte=1))]
+
+
 @app.command(name="list")
-def print_list(
-    *, limit: Annotated[int, Parameter(help="How many, newest first.")] = 20, json: Json = False
-) -> None:
+def print_list(*, limit: Limit = 20, json: Json = False) -> None:
     """List the newest runs."""
     with Ledger.open(load_settings().state_dir, readonly=True) as ledger:
         rows = tuple(map(ledger.standing.as_left, ledger.runs.recent(limit)))

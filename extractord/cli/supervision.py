@@ -36,6 +36,8 @@ def unit_of(target: str, settings: Settings, asked: Asked) -> Unit:
     """Given the target, return what its unit is made for. Raise UsageError for what cannot be."""
     if asked.is_system and target != "systemd":
         raise UsageError(f"--system is for systemd: {target} starts it for the person who is logged in")
+    if asked.account and not asked.is_system:
+        raise UsageError("--account goes with --system: without it the unit is for you alone")
     if asked.key_file and target != "systemd":
         raise UsageError("--key-file is for systemd: elsewhere set model.key_file in the configuration")
     unit = _found(target, settings, is_system=asked.is_system, account=asked.account)

@@ -20,7 +20,7 @@ from extractord.core.taking import Taken, taken
 from extractord.core.transcripts.source import Surroundings
 from extractord.edges.otherstores import OtherFile, of_agent, of_path
 from extractord.edges.store.importing import Comes, Importing
-from extractord.errors import EXIT_FAILED
+from extractord.errors import EXIT_FAILED, UsageError
 from extractord.policy.requests import RootKind
 from extractord.storeroom import storeroom, to_stderr
 
@@ -70,6 +70,8 @@ def take_over(
 
 
 def _files(store: str, project: Path | None) -> tuple[OtherFile, ...]:
+    if not store:
+        raise UsageError("the store's name is empty: name an agent, or a file or folder")
     place = Path(store).expanduser()
     if "/" in store or place.exists():
         return of_path(place.absolute(), str(project.expanduser().absolute()) if project else "")

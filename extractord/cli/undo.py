@@ -27,9 +27,9 @@ def undo(
     with storeroom(load_settings(), to_stderr) as room:
         undone = Keeping(room.store, decider()).undo(find(room.ledger, run).run)
     if json:
-        print(msgspec.json.encode({"restored": undone.restored, "conflicts": undone.conflicts}).decode())
+        print(msgspec.json.encode(undone).decode())
     for place in () if json else undone.restored:
-        print(f"restored: {printable(place)}")
+        print(f"{'removed' if place in undone.removed else 'restored'}: {printable(place)}")
     for place in () if json else undone.conflicts:
         print(f"changed since, so nothing was undone: {printable(place)}")
     return EXIT_FAILED if undone.conflicts else 0

@@ -25,7 +25,10 @@ def edited(text: str, name: str) -> Iterator[str]:
     Where the words cannot be used, the copy stays and its place is said.
     """
     environ, _, _ = platform_surroundings()
-    editor = environ.get("VISUAL") or environ.get("EDITOR") or "vi"
+    editor = environ.get("VISUAL") or environ.get("EDITOR")
+    if editor is None and not sys.stdin.isatty():
+        raise UsageError("this is no terminal to open an editor at: set EDITOR, or change the file itself")
+    editor = editor or "vi"
     folder = Path(tempfile.mkdtemp(prefix="extractord-"))
     copy = folder / name.rpartition("/")[2]
     copy.write_bytes(text.encode())

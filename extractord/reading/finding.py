@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -63,12 +64,14 @@ def _files(path: str, problems: list[TranscriptError]) -> list[str]:
 
 
 def _is_folder(path: str) -> bool:
-    place = Path(path)
-    if not place.exists():
+    try:
+        return stat.S_ISDIR(Path(path).stat().st_mode)
+    except (FileNotFoundError, NotADirectoryError):
         raise TranscriptError(
             f"{path}: there is no such file or folder; give a transcript or a folder of them"
-        )
-    return place.is_dir()
+        ) from None
+    except OSError as error:
+        raise TranscriptError(f"{path}: cannot be looked at: {error.strerror}") from None
 
 
 def _resolved(path: str) -> str:

@@ -118,13 +118,13 @@ def test_a_pinned_memory_is_changed_by_no_run(person: Person) -> None:
 
 def test_a_run_is_undone_whole_or_its_conflicts_are_listed(person: Person) -> None:
     (undone,) = person.told("undo", "run-2")
-    assert undone == {"restored": [PLACE], "conflicts": []}
+    assert undone == {"restored": [PLACE], "removed": [], "conflicts": []}
     assert f"description: {WORDS}\n" in kept(person)
     assert trust(person) == ("stated", False)
     conflict = person.types("undo", "run-2")
     assert (conflict.returncode, conflict.stdout) == (1, f"changed since, so nothing was undone: {PLACE}\n")
     assert person.types("undo", "run-9").returncode == 2
-    assert person.types("undo", "run-1").stdout == f"restored: {PLACE}\n"
+    assert person.types("undo", "run-1").stdout == f"removed: {PLACE}\n"
     assert not (person.memory / PLACE).exists()
 
 

@@ -167,14 +167,17 @@ def disk(patient: Patient) -> Iterator[Finding]:
 
 def writable(patient: Patient) -> Iterator[Finding]:
     """Whether this user may write where it has to."""
-    good, places = 0, (patient.settings.memory_dir, patient.settings.state_dir)
-    for place in places:
-        there = next(each for each in (place, *place.parents) if each.exists())
-        if not (Path(there).is_dir() and os.access(there, os.W_OK | os.X_OK)):
-            yield fail(f"{there} cannot be written", "give it to this user, or set another place")
-        elif os.statvfs(there).f_flag & os.ST_RDONLY:
-            yield fail(f"{there} is on a file system that is read-only", "set another place")
-        else:
-            good += 1
-    if good == len(places):
-        yield ok("memories and state can be written")
+    places = (patient.settings.memory_dir, patient.settings.state_dir)
+    there = [next(each for each in (place, *place.parents) if os.path.lexists(each)) for place in places]
+    faults = [fault for place in dict.fromkeys(there) if (fault := _unwritable(place))]
+    yield from faults or [ok("memories and state can be written")]
+
+
+def _unwritable(place: Path) -> Finding | None:
+    if os.statvfs(place).f_flag & os.ST_RDONLY:
+        return fail(
+            f"{place} is on a file system that is read-only", "make it writable, or set another place"
+        )
+    if place.is_dir() and os.access(place, os.W_OK | os.X_OK):
+        return None
+    return fail(f"{place} cannot be written", "give it to this user, or set another place")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import secrets
 import stat
@@ -19,9 +20,17 @@ def in_words(place: Path, fault: type[ConfigError | StoreError]) -> Iterator[Non
     try:
         yield
     except OSError as error:
-        raise fault(
-            f"{place} cannot be used ({error.strerror}): see that it is a directory that this user may write"
-        ) from error
+        raise fault(f"{place} cannot be used ({error.strerror}): {_remedy(error)}") from error
+
+
+def _remedy(error: OSError) -> str:
+    match error.errno:
+        case errno.ENOSPC | errno.EDQUOT:
+            return "make room on its disk"
+        case errno.EROFS:
+            return "its disk is read-only; make it writable, or set another place"
+        case _:
+            return "see that this user may write there, and that nothing else has its name"
 
 
 def read(path: Path, fault: type[ConfigError | StoreError]) -> bytes:

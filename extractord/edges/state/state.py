@@ -13,7 +13,7 @@ from typing import Self
 from extractord.edges.state.excluding import exclude_in, excluded_in
 from extractord.edges.state.files import in_words
 from extractord.edges.state.owning import Identity, adopt, claim, identity_at
-from extractord.errors import AlreadyRunning, ConfigError
+from extractord.errors import AlreadyRunning, ConfigError, StoreError
 
 _OWN = 0o700
 _LOCK_TRIES = 5
@@ -65,9 +65,10 @@ class State:
         refused, until = 0, time.monotonic() + _LOOK_S
         while refused < _LOCK_TRIES and time.monotonic() < until:
             if _flock(descriptor, fcntl.LOCK_EX):
-                os.ftruncate(descriptor, 0)
-                os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
                 self._lock = descriptor
+                with in_words(self.directory / "lock", StoreError):
+                    os.ftruncate(descriptor, 0)
+                    os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
                 return
             if _flock(descriptor, fcntl.LOCK_SH):  # whoever has it only looks, as `daemon_of` does
                 fcntl.flock(descriptor, fcntl.LOCK_UN)

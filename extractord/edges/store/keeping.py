@@ -24,6 +24,8 @@ class Undone:
     """What an undo came to; paths are `root/path`."""
 
     restored: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    """Those of them that the run had made."""
     conflicts: tuple[str, ...] = ()
     """Files that are not any more as the run left them: then nothing was undone."""
 
@@ -135,7 +137,8 @@ class Keeping:
         if conflicts:
             return Undone(conflicts=tuple(conflicts))
         self._store.place(placements, self._by, "undo", stones)
-        return Undone(restored=_places(placements))
+        gone = [one for one in placements if one.after is None]
+        return Undone(restored=_places(placements), removed=_places(gone))
 
     def _before(self, version: Version, raw: bytes | None) -> Placement:
         """The placement that takes a version back to the one before it."""
