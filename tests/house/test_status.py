@@ -16,6 +16,7 @@ from extractord.edges.ledger import Ledger
 from extractord.edges.state import State
 
 NOW = datetime.now(UTC).replace(microsecond=0)
+"""When the tests were collected: it may be another day, or half an hour ago, when they run."""
 
 ROW = RunRow(
     run="01AAAA",
@@ -23,8 +24,8 @@ ROW = RunRow(
     session="s1",
     project="shop-0123456789abcdef",
     model="heuristic",
-    started_at=NOW - timedelta(hours=2, minutes=31),
-    ended_at=NOW - timedelta(hours=2, minutes=30),
+    started_at=NOW - timedelta(hours=2, minutes=2),
+    ended_at=NOW - timedelta(hours=2, minutes=1),
     outcome="saved",
     reason="finished",
     written=("project/deploys.md",),
@@ -75,7 +76,8 @@ def state(tmp_path: Path) -> Path:
             ledger.ranges.finish(row.run, row.outcome, NOW)
         refusal = Refusal(tool="Write", path="/memory/x", verdict="deny", rule="names", reason="no")
         ledger.audit.refused(ROW.run, "store", [refusal], "landlock 7", NOW)
-        ledger.runs.spend(ROW.run, Usage(prompt_tokens=1200, completion_tokens=80, dollars=0.9), NOW, None)
+        spent = Usage(prompt_tokens=1200, completion_tokens=80, dollars=0.9)
+        ledger.runs.spend(ROW.run, spent, datetime.now(UTC), None)
         assert ledger.ranges.claim("pi", "s3", ["k1"], "01CCCC", ledger.present(), NOW)
         ledger.ranges.release("01CCCC", attempted=True, retry_at=None, reason="timeout")
     return tmp_path / "state"
@@ -171,7 +173,7 @@ def test_a_run_that_went_with_its_process_is_not_called_running(state: Path) -> 
                 session="s",
                 project="",
                 model="m",
-                started_at=NOW - timedelta(hours=1, minutes=30),
+                started_at=NOW - timedelta(hours=1, minutes=1),
             )
         )
     assert "last run     aborted (its process ended), 1 hour ago: 01EE" in ask(state, "status").stdout
