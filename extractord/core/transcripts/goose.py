@@ -15,6 +15,7 @@ from extractord.core.transcripts.goose_records import (
     METADATA,
     RECORD,
     Block,
+    Metadata,
     Outcome,
     Record,
     Value,
@@ -88,20 +89,26 @@ class GooseReader:
         self._set_aside: Entry | None = None
 
     def feed(self, record: bytes) -> Iterator[Seen]:
-        """Given a row as JSON, or a line, yield what it brings."""
+        """Given a row as JSON, a line, or an export, yield what it brings."""
         found = decoded(record, RECORD, self.unknown)
         if found is None:
             return
         if found.role is not None:
             yield from self._message(found)
         elif found.working_dir is not None:
-            self._cwd = found.working_dir
-            self.session = found.id if found.kind else self._name
-            self._prompts = _ORIGINS.get(found.session_type or "user", Origin.SYNTHETIC)
-            self._texts.clear()
-            self._set_aside = None
+            self._begin(found)
+            for each in found.conversation or ():
+                yield from self._message(each)
         else:
             self.unknown["no role"] += 1
+
+    def _begin(self, found: Record) -> None:
+        self._cwd = found.working_dir
+        is_named = found.kind or found.conversation is not None
+        self.session = found.id if is_named and found.id else self._name
+        self._prompts = _ORIGINS.get(found.session_type or "user", Origin.SYNTHETIC)
+        self._texts.clear()
+        self._set_aside = None
 
     def settle(self) -> Iterator[Seen]:
         """Nothing waits: a row is told as it stands."""
@@ -111,7 +118,9 @@ class GooseReader:
         blocks = self._blocks(record.content)
         if not blocks:
             return
-        metadata = decoded((record.metadata or "").encode(), METADATA, self.unknown)
+        metadata = record.metadata
+        if not isinstance(metadata, Metadata):
+            metadata = decoded((metadata or "").encode(), METADATA, self.unknown)
         hidden = metadata is not None and metadata.userVisible is False
         text = "\n".join(block.text for block in blocks if block.type == "text" and block.text)
         entry = Entry(
@@ -218,10 +227,18 @@ def _roots(around: Surroundings) -> tuple[str, ...]:
 _BELONGS = re.compile(r"sessions\.db|[^/]+\.jsonl")
 
 
+def _container(path: str) -> Container:
+    if path.endswith(".json"):
+        return Container.DOCUMENT
+    return Container.LINES if path.endswith(".jsonl") else Container.ROWS
+
+
 def _claims(path: str, head: bytes) -> bool:
-    """True for the database by its folder or name, or an old file by its first line."""
+    """True for the database by its folder or name, an export by its fields, an old file by its first line."""
     if head.startswith(b"SQLite format 3\0"):
         return "goose" in path and path.endswith("/sessions.db")
+    if path.endswith(".json"):
+        return head.lstrip().startswith(b"{") and b'"working_dir"' in head and b'"conversation"' in head
     return head.startswith(b'{"working_dir":') and b'"message_count":' in head.partition(b"\n")[0]
 
 
@@ -229,7 +246,7 @@ SOURCE = Source(
     agent="goose",
     roots=_roots,
     belongs=lambda path: _BELONGS.fullmatch(path) is not None,
-    container=lambda path: Container.LINES if path.endswith(".jsonl") else Container.ROWS,
+    container=_container,
     claims=_claims,
     reader=GooseReader,
     rows=ROWS,

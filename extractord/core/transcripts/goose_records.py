@@ -44,7 +44,7 @@ class Metadata(Struct):
 
 
 class Record(Struct):
-    """A row, or a line of an old file: its content is text in the one, a list in the other."""
+    """A row, a line of an old file, or an export; content is text in the first, else a list."""
 
     kind: str | None = None
     id: str | None = None
@@ -53,7 +53,8 @@ class Record(Struct):
     role: str | None = None
     created: Any = None
     content: str | list[Block] | None = None
-    metadata: str | None = None
+    metadata: str | Metadata | None = None
+    conversation: list[Record] | None = None
 
 
 RECORD = decoder(Record)

@@ -21,10 +21,15 @@ def _roots(around: Surroundings) -> tuple[str, ...]:
 _BELONGS = re.compile(r"[^/]+\.db|storage/session/[^/]+/[^/]+\.json")
 
 
+_EXPORT = re.compile(rb'\s*\{\s*"info":\s*\{\s*"id":\s*"ses_')
+
+
 def _claims(path: str, head: bytes) -> bool:
-    """True for a database of this name, or a session's file in its old tree."""
+    """True for a database of this name, a session's file in its old tree, or an export of one."""
     if head.startswith(b"SQLite format 3\0"):
         return "opencode" in path.rpartition("/")[2]
+    if _EXPORT.match(head) and b'"messages"' in head:
+        return path.endswith(".json")
     return "/storage/session/" in path and b'"projectID"' in head
 
 

@@ -10,6 +10,7 @@ import msgspec
 
 from extractord.core.records import Entry, Origin, Role, Seen, ToolCall, Voided
 from extractord.core.transcripts.blocks import REMINDER
+from extractord.core.transcripts.opencode_export import exported, session_row
 from extractord.core.transcripts.opencode_rows import (
     IDS,
     MESSAGE,
@@ -83,24 +84,20 @@ class OpencodeReader:
             case "session":
                 yield from self._opened(row)
             case "file":
-                yield from self._opened(self._from_file(row))
+                yield from self._from_file(row)
             case "message":
                 yield from self._message(row)
             case other:
                 self.unknown[other[:64]] += 1
 
-    def _from_file(self, row: Row) -> Row:
-        """A session's own file, as its row in the database would be."""
-        found = decoded((row.data or "").encode(), SESSION_FILE, self.unknown) or SessionFile()
-        return Row(
-            kind="session",
-            id=row.id,
-            parent_id=found.parentID,
-            directory=found.directory,
-            version=found.version,
-            revert=msgspec.json.encode(found.revert).decode() if found.revert else None,
-            data=row.parts,
-        )
+    def _from_file(self, row: Row) -> Iterator[Seen]:
+        """A session's own file, or all of it in an export, as rows in the database would be."""
+        whole = tuple(exported(row.data or ""))
+        for each in whole:
+            yield from self._row(each)
+        if not whole:
+            found = decoded((row.data or "").encode(), SESSION_FILE, self.unknown) or SessionFile()
+            yield from self._opened(session_row(found, row.id, row.parts))
 
     def settle(self) -> Iterator[Seen]:
         """Nothing waits: a row is told as it stands."""

@@ -185,6 +185,27 @@ def test_a_shell_says_by_its_code_that_it_failed(shown: str, ok: bool) -> None:
     assert calls == (ToolCall(id="c1", name="shell", paths=("/home/dev/shop/a.md",), writes=True, ok=ok),)
 
 
+def test_an_export_is_read_as_the_rows_that_it_was_made_of() -> None:
+    shown = [
+        row("m1", "user", text("ship it"), metadata={"userVisible": True}),
+        row("m2", "user", text("A notice."), metadata={"userVisible": False}),
+        row("m3", "assistant", text("Shipped.")),
+    ]
+    conversation = [
+        {
+            **each,
+            "content": json.loads(str(each["content"])),
+            "metadata": json.loads(str(each["metadata"] or "null")),
+        }
+        for each in shown
+    ]
+    export = {**session(), "kind": None, "name": "Shop", "conversation": conversation}
+    to = reader(SOURCE)
+    assert fed(to, export) == fed(reader(SOURCE), session(), *shown)
+    assert (to.session, to.unknown) == ("s1", {})
+    assert fed(to, export) == []
+
+
 def test_injected_memory_is_an_entry_of_its_own() -> None:
     memory = "<extractord-memory id=x>- tabs</extractord-memory>"
     assert fed(reader(SOURCE), session(), row("m1", "user", text(f"hi\n{memory}"))) == [
@@ -227,6 +248,9 @@ def test_where_it_is_and_what_belongs() -> None:
     assert SOURCE.container("a.jsonl") is Container.LINES
     assert SOURCE.claims("/h/goose/sessions/sessions.db", b"SQLite format 3\0")
     assert not SOURCE.claims("/h/other/sessions.db", b"SQLite format 3\0")
+    assert SOURCE.container("a.json") is Container.DOCUMENT
+    assert SOURCE.claims("/x/a.json", b'{"id": "s1", "working_dir": "/w", "conversation": []}')
+    assert not SOURCE.claims("/x/a.json", b'{"id": "s1", "working_dir": "/w"}')
     assert SOURCE.claims("/x/a.jsonl", json.dumps(META, separators=(",", ":")).encode())
     assert not SOURCE.claims("/x/a.jsonl", b'{"working_dir":"/x"}')
 

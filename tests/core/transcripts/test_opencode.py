@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from feeding import fed, newest, odd_records, prompts, reader, settled, voided
 from hypothesis import given, settings
+from msgspec.structs import replace
 
 from extractord.core.exchanges import Session
 from extractord.core.records import Entry, Origin, Role, ToolCall, Voided
@@ -465,9 +466,47 @@ def test_rows_joined_from_files_are_read_as_rows_and_an_odd_message_is_left() ->
     assert fed(to, b"[torn") == []
 
 
+def test_an_export_is_read_as_the_rows_that_it_was_made_of() -> None:
+    given = {"filePath": "/home/dev/shop/a.md", "content": "x"}
+    said = [user("msg_1", text("save it")), model("msg_2", tool("write", "completed", given), finish="stop")]
+    info = {"id": "ses_1", "directory": "/home/dev/shop", "version": "1.18", "time": {"created": AT}}
+    messages = [
+        {
+            "info": {"id": each["id"], **json.loads(str(each["data"]))},
+            "parts": [
+                {"id": part["id"], **json.loads(part["data"])} for part in json.loads(str(each["parts"]))
+            ],
+        }
+        for each in said
+    ]
+    export = [
+        {"kind": "file", "id": "x", "data": json.dumps({"info": info, "messages": messages}), "parts": "[]"}
+    ]
+    exported, stored = reader(SOURCE), reader(SOURCE)
+    seen = newest(fed(exported, export))
+    rows = newest(fed(stored, session("msg_1", "msg_2"), *said))
+    unrevised = {ident: replace(each, revision=0) for ident, each in rows.items()}
+    assert seen == unrevised
+    assert (exported.session, exported.version) == ("ses_1", "1.18")
+    assert fed(exported, export) == []
+
+
+@pytest.mark.parametrize(
+    ("head", "claimed"),
+    [
+        (b'{\n  "info": {\n    "id": "ses_1"\n  },\n  "messages": []', True),
+        (b'{"info":{"id":"x1"},"messages":[]', False),
+        (b'{"info":{"id":"ses_1"}}', False),
+    ],
+)
+def test_an_export_is_known_by_how_it_begins(head: bytes, claimed: bool) -> None:
+    assert SOURCE.claims("/x/a.json", head) is claimed
+
+
 KEYS = ["kind", "id", "data", "parts", "revert", "time_updated", "parent_id", "directory"]
 WORDS = [
     "session",
+    "file",
     "message",
     "msg_1",
     "msg_2",
@@ -475,6 +514,7 @@ WORDS = [
     '{"role":"assistant","time":5}',
     '["msg_1"]',
 ]
+WORDS += ['{"info":{"id":"ses_1"},"messages":[{"info":{"id":"msg_1"}},5]}']
 WORDS += ['[{"id":"p","data":"{\\"type\\":\\"text\\",\\"text\\":\\"x\\"}"}]', '{"messageID":"msg_1"}', "{"]
 
 
