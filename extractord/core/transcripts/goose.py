@@ -238,7 +238,8 @@ def _claims(path: str, head: bytes) -> bool:
     if head.startswith(b"SQLite format 3\0"):
         return "goose" in path and path.endswith("/sessions.db")
     if path.endswith(".json"):
-        return head.lstrip().startswith(b"{") and b'"working_dir"' in head and b'"conversation"' in head
+        is_object = head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{")
+        return is_object and b'"working_dir"' in head and b'"conversation"' in head
     return head.startswith(b'{"working_dir":') and b'"message_count":' in head.partition(b"\n")[0]
 
 

@@ -21,7 +21,7 @@ def _roots(around: Surroundings) -> tuple[str, ...]:
 _BELONGS = re.compile(r"[^/]+\.db|storage/session/[^/]+/[^/]+\.json")
 
 
-_EXPORT = re.compile(rb'\s*\{\s*"info":\s*\{\s*"id":\s*"ses_')
+_EXPORT = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"info":\s*\{\s*"id":\s*"ses_')
 
 
 def _claims(path: str, head: bytes) -> bool:

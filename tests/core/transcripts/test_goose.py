@@ -249,6 +249,7 @@ def test_where_it_is_and_what_belongs() -> None:
     assert SOURCE.claims("/h/goose/sessions/sessions.db", b"SQLite format 3\0")
     assert not SOURCE.claims("/h/other/sessions.db", b"SQLite format 3\0")
     assert SOURCE.container("a.json") is Container.DOCUMENT
+    assert SOURCE.claims("/x/a.json", b'\xef\xbb\xbf\r\n{"working_dir": "/w", "conversation": []}')
     assert SOURCE.claims("/x/a.json", b'{"id": "s1", "working_dir": "/w", "conversation": []}')
     assert not SOURCE.claims("/x/a.json", b'{"id": "s1", "working_dir": "/w"}')
     assert SOURCE.claims("/x/a.jsonl", json.dumps(META, separators=(",", ":")).encode())

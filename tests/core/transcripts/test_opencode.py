@@ -495,6 +495,7 @@ def test_an_export_is_read_as_the_rows_that_it_was_made_of() -> None:
     ("head", "claimed"),
     [
         (b'{\n  "info": {\n    "id": "ses_1"\n  },\n  "messages": []', True),
+        (b'\xef\xbb\xbf{"info":{"id":"ses_1"},\r\n"messages":[]', True),
         (b'{"info":{"id":"x1"},"messages":[]', False),
         (b'{"info":{"id":"ses_1"}}', False),
     ],
