@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from string import ascii_lowercase, ascii_uppercase
@@ -79,7 +80,8 @@ def find_secrets(text: str) -> tuple[Hit, ...]:
     if "\n" in seen:
         found += _across_lines(seen)
     found += [("random-token", start, end) for start, end in find_drawn(seen)]
-    found += [hit for hit in find_split(seen) if not any(start <= hit[1] < end for _, start, end in found)]
+    whole = _without_overlaps([Hit(*hit) for hit in found])
+    found += [hit for hit in find_split(seen) if not _stands_in(whole, hit[1])]
     return _without_overlaps(
         [Hit(rule, unmasked.origin(start), unmasked.origin(end - 1) + 1) for rule, start, end in found]
     )
@@ -138,6 +140,12 @@ def _end(shape: Shape, text: str, end: int) -> int:
     last = text.find("-----END ", end, end + _BLOCK_CHARS) if shape.until else -1
     closing = text.find(shape.until, last, last + _LINE_CHARS) if last >= 0 else -1
     return end if closing < 0 else min(len(text), closing + len(shape.until) + len("-----"))
+
+
+def _stands_in(hits: tuple[Hit, ...], at: int) -> bool:
+    """True if one of the hits, in order and apart, holds the place."""
+    before = bisect_right(hits, at, key=lambda hit: hit.start)
+    return before > 0 and at < hits[before - 1].end
 
 
 def _without_overlaps(hits: list[Hit]) -> tuple[Hit, ...]:

@@ -29,8 +29,9 @@ from extractord.core.transcripts import (
     recorded,
 )
 from extractord.core.transcripts.shelltext import touched
+from extractord.policy.secret import find_secrets
 
-LENGTH = 100_000
+LENGTH = 200_000
 SECONDS = 2.0
 """Ten times what the slowest takes; a square takes a minute and more."""
 LONG = " " * LENGTH
@@ -61,6 +62,7 @@ def spoken(text: str) -> str:
         (lambda text: list(taken("sections", text, "a")), f"# a{LONG}x\nb"),
         (lambda text: take_apart(text, "/memory/user/a.md"), run_of("`")),
         (lambda text: recorded.patch_paths(text, None), f"*** Add File: a{LONG}x"),
+        (find_secrets, run_of(" ".join("AKIA" + "Q3ZZ7PWN5MXR4T" + two for two in ("UV", "VU", "WX")) + " ")),
         (touched, f"cat a {run_of('<')}"),
         (pi._WRAPPERS.match, f'<skill name="{run_of(">")}'),
         (cursor_text._CALL.match, f"[Tool call] a{LONG}x"),

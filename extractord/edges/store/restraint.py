@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from rapidfuzz import fuzz, process, utils
@@ -16,7 +15,6 @@ from extractord.policy.verdict import Allow, Deny, Hold, Verdict
 NEAR_NAME = 92.0
 """Names as like as this, of 100, are of one fact."""
 NEAR_DESCRIPTION = 90.0
-_FIGURES = re.compile(r"\S*\d\S*")
 
 
 def too_much(texts: Iterable[str | None]) -> Verdict:
@@ -76,7 +74,7 @@ def _nearest(words: str, among: Mapping[str, str], near: float) -> str | None:
 
 
 def _figures(words: str) -> list[str]:
-    return [figure.strip(".,;:") for figure in _FIGURES.findall(words.casefold())]
+    return [word.strip(".,;:") for word in words.casefold().split() if any(map(str.isdecimal, word))]
 
 
 def _folded(words: str) -> str:
