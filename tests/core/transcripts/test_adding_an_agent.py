@@ -33,11 +33,12 @@ PARROT = shown()
 def test_the_adapter_that_is_shown_reads_what_it_says() -> None:
     to = reader(PARROT, "/h/.parrot/s1.jsonl")
     told = {"kind": "said", "id": "m2", "text": "We deploy.", "at": 1_796_040_000}
-    seen = fed(to, {"kind": "typed", "id": "m1", "text": "we deploy on tuesdays"}, told, {"kind": "sang"})
+    asked = {"kind": "typed", "id": "m1", "text": "we deploy on tuesdays"}
+    seen = fed(to, {**asked, "where": "/shop"}, told, {"kind": "sang"})
     assert prompts(seen) == ["we deploy on tuesdays"]
-    assert [(each.id, each.agent, each.turn_end) for each in newest(seen).values()] == [
-        ("s1/m1", "parrot", False),
-        ("s1/m2", "parrot", True),
+    assert [(each.id, each.agent, each.cwd, each.turn_end) for each in newest(seen).values()] == [
+        ("s1/m1", "parrot", "/shop", False),
+        ("s1/m2", "parrot", "/shop", True),
     ]
     assert (to.session, to.unknown) == ("s1", {"sang": 1})
     assert PARROT.roots(Surroundings({}, "/h", "linux")) == ("/h/.parrot",)
@@ -46,7 +47,7 @@ def test_the_adapter_that_is_shown_reads_what_it_says() -> None:
 
 
 @settings(max_examples=60)
-@given(odd_records(["kind", "id", "text", "at"], ["typed", "said", "m1"]))
+@given(odd_records(["kind", "id", "text", "at", "where"], ["typed", "said", "m1"]))
 def test_and_it_never_raises(records: list[bytes]) -> None:
     newest(fed(reader(PARROT), *records, *records))
 
