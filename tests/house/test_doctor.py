@@ -90,7 +90,7 @@ def test_sources_names_agent_count_and_version_and_fails_where_there_is_none(per
     transcript(person, prompt("hello you there"))
     [one] = found(person, "sources")
     assert (one.health, one.says) == (
-        OK, "claude-code: 1 transcripts, the newest written just now by version 2.1.332"
+        OK, "claude-code: 1 transcript, the newest written just now by version 2.1.332"
     )  # fmt: skip
 
 
@@ -218,9 +218,7 @@ def test_what_waits_to_be_tried_again_is_said(person: Person) -> None:
     with Ledger.open(person.state) as ledger:
         ledger.ranges.claim("codex", "s1", ["k"], "01AAAA", ledger.present(), now())
         ledger.ranges.release("01AAAA", attempted=True, retry_at=now() + timedelta(hours=1), reason="quota")
-    assert "1 sessions wait to be tried again, codex s1 first: quota" in [
-        row.says for row in found(person, "runs")
-    ]
+    assert "1 session to be tried again, codex s1 first: quota" in [row.says for row in found(person, "runs")]
 
 
 def test_what_was_spent_is_held_against_the_limits(person: Person) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from extractord.cli.checks.finding import Finding, Patient, fail, ok, warn
+from extractord.cli.listing import counted
 from extractord.cli.looking import looked_at
 from extractord.cli.projects import listed as listed_projects
 from extractord.core.index import derive
@@ -127,7 +128,9 @@ def projects(patient: Patient) -> Iterator[Finding]:
         )
     if not any(row.gone or not row.directory for row in rows):
         yield ok(
-            f"{len(rows):,} projects with memories, each where it was" if rows else "none has memories yet"
+            f"{counted(len(rows), 'project')} with memories, each where it was"
+            if rows
+            else "none has memories yet"
         )
 
 

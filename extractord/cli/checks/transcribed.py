@@ -10,6 +10,7 @@ from pathlib import Path
 
 from extractord.cli.checks.finding import Finding, Patient, fail, ok, warn
 from extractord.cli.elapsed import ago
+from extractord.cli.listing import counted
 from extractord.core.cursor import Same, decode_cursor
 from extractord.core.transcripts.source import Container, Source
 from extractord.edges.tail import beginning, check
@@ -39,7 +40,7 @@ def sources(patient: Patient) -> Iterator[Finding]:
         path, written = max(found, key=lambda each: each[1])
         when = ago(_moment(written), patient.now)
         version = asyncio.run(_version(source, path))
-        yield ok(f"{source.agent}: {len(found):,} transcripts, the newest written {when}{version}")
+        yield ok(f"{source.agent}: {counted(len(found), 'transcript')}, the newest written {when}{version}")
     if not by_agent:
         yield fail(
             "no transcript of any agent is where it is looked for",

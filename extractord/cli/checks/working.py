@@ -12,6 +12,7 @@ import msgspec
 
 from extractord.cli.checks.finding import Finding, Patient, fail, ok, warn
 from extractord.cli.elapsed import ago
+from extractord.cli.listing import counted
 from extractord.config import platform_surroundings
 from extractord.config.usable import key_fault
 from extractord.core.budget import Limits, Stop, Warn, judge_spend
@@ -70,11 +71,11 @@ def runs(patient: Patient) -> Iterator[Finding]:
         first = waiting[0]
         why = f": {first.reason}" if first.reason else ""
         yield warn(
-            f"{len(waiting):,} sessions wait to be tried again, {first.agent} {first.session} first{why}",
+            f"{counted(len(waiting), 'session')} to be tried again, {first.agent} {first.session} first{why}",
             "the daemon tries them when it is time; `extractord status` says when",
         )
     if held := ledger.standing.held():
-        yield warn(f"{held:,} facts are held for you", "`extractord review`")
+        yield warn(f"held for you: {counted(held, 'fact')}", "`extractord review`")
 
 
 def spend(patient: Patient) -> Iterator[Finding]:
