@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 
 
 def main() -> None:
     """Run the command that the arguments name, and exit with its code."""
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # while modules load, an interrupt just ends it
     match sys.argv[1:]:
         case ["--version" | "-V"]:
             from extractord import __version__  # noqa: PLC0415 - without the command line's 100 ms

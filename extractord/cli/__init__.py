@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import signal
 import sys
 import traceback
 
@@ -73,6 +74,8 @@ for _name, (_place, _purpose) in COMMANDS.items():
 def obey() -> int:
     """Run the command that the arguments name; return its exit code (§18)."""
     allow_many()
+    if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         code = app(result_action="return_value")
         sys.stdout.flush()
@@ -84,7 +87,9 @@ def obey() -> int:
         return _INTERRUPTED
     except OSError as error:
         return _code_of(error)
-    except Exception:  # noqa: BLE001 - the last place: what nobody foresaw is ours
+    except Exception as error:  # noqa: BLE001 - the last place: what nobody foresaw is ours
+        if isinstance(error.__cause__, KeyboardInterrupt):  # it came while a class was made
+            return _INTERRUPTED
         traceback.print_exc()
         return EXIT_OURS
     return code if isinstance(code, int) else 0

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -138,3 +142,37 @@ def test_options_of_systemd_are_refused_where_they_would_do_nothing(person: Pers
         done = person.types("install", *arguments, "--dry-run")
         assert (done.returncode, done.stdout) == (2, ""), arguments
     assert person.types("install", "codex", "--dry-run").returncode == 0
+
+
+def begun(pid: int) -> None:
+    """Wait until the interpreter is there, which heeds interrupts, and our first line, which lets them be."""
+    for wanted in (True, False):
+        until = time.monotonic() + 10
+        while time.monotonic() < until:
+            _, _, rest = Path(f"/proc/{pid}/status").read_text().partition("SigCgt:\t")
+            if bool(int(rest[:16], 16) & (1 << (signal.SIGINT - 1))) is wanted:
+                break
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="no /proc here")
+@pytest.mark.parametrize("after_s", [0, 0.2, 0.6, 1.6])
+def test_an_interrupt_ends_a_command_without_a_word_of_its_inside(person: Person, after_s: float) -> None:
+    spoken(person)
+    command = [sys.executable, "-m", "extractord", "extract"]
+    with subprocess.Popen(
+        command,
+        env=person.environ(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as started:
+        begun(started.pid)
+        time.sleep(after_s)
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(started.pid, signal.SIGINT)
+        _, complaint = started.communicate(timeout=60)
+    assert started.returncode in (0, 130, -signal.SIGINT)
+    assert "Traceback" not in complaint
+    assert person.types("extract").returncode == 0
+    assert len(person.told("memories", "list")) == 1

@@ -55,7 +55,10 @@ def serve(control_fd: int, child: Child, may_run: Callable[[Sequence[str]], bool
             living.add(pid)
         for fd in fds:
             os.close(fd)
-        control.send(number + b" " + str(pid).encode())
+        try:
+            control.send(number + b" " + str(pid).encode())
+        except BrokenPipeError:  # who asked was ended meanwhile: what is here ends too
+            break
     for pid in living:
         _kill(pid)
 
