@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
+from operator import itemgetter
 
 from extractord.core.prose import Span
 from extractord.policy.secret import Hit, find_secrets
@@ -53,14 +55,13 @@ def replace(
 def _moved(spans: Iterable[Span], moved: Sequence[tuple[int, int, int, int]]) -> Iterator[Span]:
     for start, end in spans:
         new_start, new_end = start, end
-        for old_from, old_to, new_from, new_to in moved:
-            if old_to <= start:
-                new_start = start + new_to - old_to
-            elif old_from <= start:
-                new_start = new_from
-            if old_to <= end:
-                new_end = end + new_to - old_to
-            elif old_from < end:
-                new_end = new_to
+        before = bisect_right(moved, start, key=itemgetter(0))
+        if before:
+            _, old_to, new_from, new_to = moved[before - 1]
+            new_start = start + new_to - old_to if old_to <= start else new_from
+        before = bisect_left(moved, end, lo=before, key=itemgetter(0))
+        if before:
+            _, old_to, _, new_to = moved[before - 1]
+            new_end = end + new_to - old_to if old_to <= end else new_to
         if new_start < new_end:
             yield new_start, new_end

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable
 
@@ -13,8 +14,9 @@ from extractord.core import memory
 from extractord.core.facts import take_apart
 from extractord.core.index import Listed, derive
 from extractord.core.injection import escaped
-from extractord.core.prose import prose
+from extractord.core.prose import pasted, prose
 from extractord.core.records import Entry, Origin, Role
+from extractord.core.redact import replace
 from extractord.core.taking import taken
 from extractord.core.transcripts import (
     aider,
@@ -46,6 +48,11 @@ def spoken(text: str) -> str:
     return prose(Entry(id="e", agent="a", session="s", role=Role.USER, origin=Origin.HUMAN, text=text))
 
 
+def unlabelled(text: str) -> object:
+    """As a brief does it: what looks like a label replaced, between the quotations that are pastes."""
+    return replace(text, [(*found.span(), "[…]") for found in re.finditer(r"\[e1", text)], pasted(text))
+
+
 @pytest.mark.parametrize(
     ("read", "text"),
     [
@@ -53,6 +60,7 @@ def spoken(text: str) -> str:
         (lambda text: memory.Memory(body=text).heading, f"# a{run_of(' #')}x"),
         (lambda text: derive(text, [BROKEN]), f"- [B](a.md){LONG}x\n"),
         (lambda text: derive(text, [BROKEN]), f"- [B](a.md){run_of('<!-- unreadable:')}x\n"),
+        (unlabelled, run_of("> x\n[e1 y\n")),
         (escaped, f"<{LONG}x"),
         (escaped, run_of("< ")),
         (claims_save, run_of("\n")),
