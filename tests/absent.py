@@ -12,24 +12,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from broking import Mosquitto, Subscriber
-from living import Place, Session, append
+from living import Place
 
 SAID = "extractord/v1/here/said/#"
 FINISHED = "extractord/v1/here/said/run/finished"
 _BACK_S = 180.0
 _ROOM = ("persistence true", "max_queued_messages 0")
 _RIGHTS = {"here": "topic readwrite extractord/#", "watcher": "topic read #"}
-
-
-class Desk(Place):
-    """A home whose daemon has the broker, over TLS and under an ACL."""
-
-    more: dict[str, str]
-
-    @property
-    def environ(self) -> dict[str, str]:
-        unlimited = {f"EXTRACTORD_BUDGET__DAY_{what}": "unlimited" for what in ("REQUESTS", "TOKENS")}
-        return {**super().environ, **unlimited, **self.more}
 
 
 class Came(NamedTuple):
@@ -51,12 +40,11 @@ class Came(NamedTuple):
 
 def absence(folder: Path, away_s: float, every_s: float) -> Came:
     """Kill the broker, let a session begin every so often, start it again; count what is heard."""
-    desk = Desk(folder / "home")
-    desk.transcripts.mkdir(parents=True)
-    (desk.home / "config.toml").touch()
+    unlimited = {f"EXTRACTORD_BUDGET__DAY_{what}": "unlimited" for what in ("REQUESTS", "TOKENS")}
+    desk = Place(folder / "home", **unlimited)
     with ExitStack() as stack:
         broker = stack.enter_context(Mosquitto(folder / "broker", users=_RIGHTS, tls=True, more=_ROOM))
-        desk.more = broker.settings("here")
+        desk.environ |= broker.settings("here")
         stack.enter_context(desk.running())
         desk.wait_for(lambda: "the broker is there" in desk.log(), 20)
         broker.stop(signal.SIGKILL)
@@ -64,8 +52,7 @@ def absence(folder: Path, away_s: float, every_s: float) -> Came:
         names: list[str] = []
         while (past := time.monotonic() - gone) < away_s:
             names.append(f"{len(names):08x}-0000-4000-8000-000000000001")
-            said = Session(names[-1]).exchange(f"We call server number {len(names)} of the shop heron.")
-            append(desk.transcripts / f"{names[-1]}.jsonl", said)
+            desk.said(f"We call server number {len(names)} of the shop heron.", names[-1])
             time.sleep(min(every_s, max(away_s - past, 0)))
         desk.wait_for(lambda: desk.log().count("event=run/finished") >= len(names), 60)
         waiting = json.loads(desk.command("status", "--json").stdout)["bus"]

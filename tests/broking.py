@@ -12,9 +12,11 @@ import subprocess
 import textwrap
 import time
 import weakref
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Self
+
+from living import wait_for
 
 MOSQUITTO = shutil.which("mosquitto", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin")
 HAS_BROKER = MOSQUITTO is not None and shutil.which("mosquitto_sub") is not None
@@ -115,13 +117,16 @@ class Mosquitto:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
-        began = time.monotonic()
-        while time.monotonic() - began < 30:
-            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", self.port), 1):
-                return
-            assert self._process.poll() is None, (self.folder / "mosquitto.conf").read_text()
-            time.sleep(0.02)
-        raise AssertionError("mosquitto does not listen")
+        wait_for(self._listens, 30, lambda: "mosquitto does not listen")
+
+    def _listens(self) -> bool:
+        assert self._process is not None
+        assert self._process.poll() is None, (self.folder / "mosquitto.conf").read_text()
+        try:
+            socket.create_connection(("127.0.0.1", self.port), 1).close()
+        except OSError:
+            return False
+        return True
 
     def stop(self, number: int = signal.SIGTERM) -> None:
         if self._process is not None:
@@ -235,13 +240,8 @@ class Subscriber:
     def on(self, topic: str) -> list[bytes]:
         return [payload for there, payload, _ in self.messages() if there == topic]
 
-    @staticmethod
-    def wait_for(claim: object, seconds: float = 60.0) -> None:
-        assert callable(claim)
-        began = time.monotonic()
-        while not claim():
-            assert time.monotonic() - began < seconds, "it did not come"
-            time.sleep(0.05)
+    def wait_for(self, claim: Callable[[], object], seconds: float = 60.0) -> None:
+        wait_for(claim, seconds, lambda: f"it did not come; there were {self.messages()[-3:]}")
 
 
 def certificates(folder: Path) -> None:

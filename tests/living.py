@@ -7,8 +7,7 @@ import json
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from warm import typed
@@ -23,44 +22,55 @@ FACTS = (
 )
 
 
-@dataclass
 class Place:
-    """A home of its own, with everything that a daemon needs below it."""
+    """A home of its own, with everything that extractord needs below it."""
 
-    home: Path
-
-    @property
-    def environ(self) -> dict[str, str]:
-        return {
-            "HOME": str(self.home),
-            "EXTRACTORD_CONFIG": str(self.home / "config.toml"),
-            "EXTRACTORD_DATA_DIR": str(self.home / "data"),
-            "EXTRACTORD_STATE_DIR": str(self.home / "state"),
+    def __init__(self, home: Path, *, watches: str = "watching", **environ: str) -> None:
+        """`environ` is set besides; what the daemon says when it has started has `watches` in it."""
+        self.home = home
+        self.transcripts = home / ".claude/projects/-home-dev-shop"
+        self.transcripts.mkdir(parents=True, exist_ok=True)
+        (home / "config.toml").touch()
+        self._watches = watches
+        self.environ = {
+            "HOME": str(home),
+            "EXTRACTORD_CONFIG": str(home / "config.toml"),
+            "EXTRACTORD_DATA_DIR": str(home / "data"),
+            "EXTRACTORD_STATE_DIR": str(home / "state"),
             "EXTRACTORD_RUN__SETTLE_S": "1",
+            **environ,
         }
 
-    @property
-    def transcripts(self) -> Path:
-        return self.home / ".claude/projects/-home-dev-shop"
+    def said(self, text: str, name: str = "0a0b0c0d-0000-4000-8000-000000000001") -> None:
+        """A person says it to an agent, which answers, in a session of this name."""
+        append(self.transcripts / f"{name}.jsonl", Session(name).exchange(text))
 
     def memories(self) -> list[Path]:
         found = (self.home / "data/memory").rglob("*.md")
         return sorted(path for path in found if path.name != "MEMORY.md")
 
-    def command(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+    def texts(self) -> dict[str, str]:
+        """Each memory's text, by its file's name."""
+        found = {}
+        for path in self.memories():
+            with contextlib.suppress(FileNotFoundError):  # forgotten in this moment
+                found[path.name] = path.read_text()
+        return found
+
+    def command(self, *arguments: object) -> subprocess.CompletedProcess[str]:
         return typed(arguments, self.environ)
 
     def runs(self) -> list[dict[str, object]]:
         return [json.loads(line) for line in self.command("runs", "list", "--json").stdout.splitlines()]
 
     @contextlib.contextmanager
-    def running(self) -> Iterator[subprocess.Popen[str]]:
-        """The daemon, from its first word that it watches until it has ended."""
+    def running(self, *arguments: str, until: str = "") -> Iterator[subprocess.Popen[bytes]]:
+        """The daemon, from its first word that it watches, or another, until it has ended."""
         with (self.home / "log").open("a") as log:
             before = len(self.log())
-            daemon = subprocess.Popen([*EXTRACTORD, "run"], env=self.environ, stderr=log, text=True)
+            daemon = subprocess.Popen([*EXTRACTORD, "run", *arguments], env=self.environ, stderr=log)
             try:
-                self.wait_for(lambda: "watching" in self.log()[before:])
+                self.wait_for(lambda: (until or self._watches) in self.log()[before:])
                 yield daemon
             finally:
                 if daemon.poll() is None:
@@ -70,14 +80,17 @@ class Place:
     def log(self) -> str:
         return (self.home / "log").read_text()
 
-    def wait_for(self, claim: object, seconds: float = 90) -> float:
-        """Wait until a claim holds; return how long that took, in seconds."""
-        began = time.monotonic()
-        assert callable(claim)
-        while not claim():
-            assert time.monotonic() - began < seconds, self.log()
-            time.sleep(0.02)
-        return time.monotonic() - began
+    def wait_for(self, claim: Callable[[], object], seconds: float = 120) -> float:
+        return wait_for(claim, seconds, self.log)
+
+
+def wait_for(claim: Callable[[], object], seconds: float, why: Callable[[], str]) -> float:
+    """Wait until a claim holds, or fail with why it does not; return how long that took, in seconds."""
+    began = time.monotonic()
+    while not claim():
+        assert time.monotonic() - began < seconds, why()
+        time.sleep(0.02)
+    return time.monotonic() - began
 
 
 class Session:

@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from living import wait_for
+
 
 @dataclass
 class Supervised:
@@ -29,12 +31,7 @@ class Supervised:
         return [line.partition("=")[2] for line in lines if line.startswith(f"{word}=")]
 
     def wait_for(self, claim: Callable[[], object], seconds: float = 60) -> float:
-        """Wait until a claim holds; return how long that took, in seconds."""
-        began = time.monotonic()
-        while not claim():
-            assert time.monotonic() - began < seconds, self.log.read_text()
-            time.sleep(0.02)
-        return time.monotonic() - began
+        return wait_for(claim, seconds, self.log.read_text)
 
     def stop(self, timeout_s: float) -> tuple[int, bool]:
         """KillMode=mixed: SIGTERM to the main process, after the time SIGKILL to all; code, and if killed."""

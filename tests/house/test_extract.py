@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 from aiohttp import web
+from living import Place
 from standin import StandIn, openai_reply, serving
-from warm import typed
 
 TOP = Path(__file__).parents[2]
 EXAMPLE = TOP / "docs/example"
@@ -27,40 +27,26 @@ CURRENT = {
 }
 
 
-class Place:
-    """A home of its own."""
-
-    def __init__(self, home: Path) -> None:
-        self.home = home
-        self.more: dict[str, str] = {}
-
-    @property
-    def environ(self) -> dict[str, str]:
-        return {
-            "HOME": str(self.home),
-            "EXTRACTORD_DATA_DIR": str(self.home / "data"),
-            "EXTRACTORD_STATE_DIR": str(self.home / "state"),
-            **self.more,
-        }
-
-    def extract(self, *arguments: object) -> tuple[list[dict[str, Any]], dict[str, Any], str, int]:
-        """Runs, summary, what was said on standard error, and the exit code."""
-        ran = typed(["extract", "--json", *arguments], self.environ)
-        rows = [json.loads(line) for line in ran.stdout.splitlines()]
-        return rows[:-1], rows[-1] if rows else {}, ran.stderr, ran.returncode
-
-    def memories(self) -> dict[str, str]:
-        root = self.home / "data/memory"
-        return {str(path.relative_to(root)): path.read_text() for path in sorted(root.rglob("*.md"))}
-
-
 @pytest.fixture
 def place(tmp_path: Path) -> Place:
     return Place(tmp_path)
 
 
+def extract(place: Place, *arguments: object) -> tuple[list[dict[str, Any]], dict[str, Any], str, int]:
+    """Runs, summary, what was said on standard error, and the exit code."""
+    ran = place.command("extract", "--json", *arguments)
+    rows = [json.loads(line) for line in ran.stdout.splitlines()]
+    return rows[:-1], rows[-1] if rows else {}, ran.stderr, ran.returncode
+
+
+def files(place: Place) -> dict[str, str]:
+    """All that is kept, indexes too, by path."""
+    root = place.home / "data/memory"
+    return {str(path.relative_to(root)): path.read_text() for path in sorted(root.rglob("*.md"))}
+
+
 def test_the_example_becomes_memories_with_their_index_and_a_second_time_nothing_runs(place: Place) -> None:
-    runs, summary, _, code = place.extract(EXAMPLE)
+    runs, summary, _, code = extract(place, EXAMPLE)
     assert ([run["outcome"] for run in runs], code) == (["saved", "saved"], 0)
     assert summary == {
         "summary": True,
@@ -71,40 +57,40 @@ def test_the_example_becomes_memories_with_their_index_and_a_second_time_nothing
         "skipped": {"no_prose": 1},
         "failed": 0,
     }
-    kept = place.memories()
+    kept = files(place)
     facts = [name for name in kept if not name.endswith("MEMORY.md")]
     assert len(facts) == 3
     assert all(f"({Path(name).name})" in kept[str(Path(name).with_name("MEMORY.md"))] for name in facts)
     assert not any("no-verify" in text for text in kept.values())
-    assert place.extract(EXAMPLE)[1]["runs"] == 0
+    assert extract(place, EXAMPLE)[1]["runs"] == 0
 
 
 def test_a_plan_costs_and_changes_nothing(place: Place) -> None:
-    assert place.extract(EXAMPLE, "--dry-run")[1]["exchanges"] == 6
-    assert place.memories() == {}
-    assert place.extract(EXAMPLE)[1]["runs"] == 2
+    assert extract(place, EXAMPLE, "--dry-run")[1]["exchanges"] == 6
+    assert files(place) == {}
+    assert extract(place, EXAMPLE)[1]["runs"] == 2
 
 
 def test_only_what_is_young_enough_and_of_the_project_is_run(place: Place) -> None:
-    assert place.extract(EXAMPLE, "--since", "1h")[1]["runs"] == 0
-    assert place.extract(EXAMPLE, "--project", "/home/dev/other")[1]["runs"] == 0
-    assert place.extract(EXAMPLE, "--project", "/home/dev/shop")[1]["runs"] == 2
+    assert extract(place, EXAMPLE, "--since", "1h")[1]["runs"] == 0
+    assert extract(place, EXAMPLE, "--project", "/home/dev/other")[1]["runs"] == 0
+    assert extract(place, EXAMPLE, "--project", "/home/dev/shop")[1]["runs"] == 2
 
 
 def test_a_drain_of_no_seconds_begins_nothing_and_loses_nothing(place: Place) -> None:
-    assert place.extract(EXAMPLE, "--drain", "0")[1]["runs"] == 0
-    assert place.extract(EXAMPLE)[1]["runs"] == 2
+    assert extract(place, EXAMPLE, "--drain", "0")[1]["runs"] == 0
+    assert extract(place, EXAMPLE)[1]["runs"] == 2
 
 
 @pytest.mark.skipif(not SAMPLES.is_dir(), reason="no recorded transcripts beside the checkout")
 @pytest.mark.parametrize("folder", sorted(CURRENT))
 def test_a_recorded_agent_s_facts_are_kept_once_with_where_they_are_from(place: Place, folder: str) -> None:
-    runs, summary, _, code = place.extract(SAMPLES / folder / "current")
+    runs, summary, _, code = extract(place, SAMPLES / folder / "current")
     assert (code, summary["failed"], summary["skipped"]["no_prose"] >= 1) == (0, 0, True)
-    (tuesday,) = [text for text in place.memories().values() if "\nWe deploy only on Tuesdays" in text]
+    (tuesday,) = [text for text in files(place).values() if "\nWe deploy only on Tuesdays" in text]
     session = next(run["session"] for run in runs if any("tuesday" in path for path in run["written"]))
     assert f"\n  source: {CURRENT[folder]} {session} " in tuesday
-    assert place.extract(SAMPLES / folder / "current")[1]["runs"] == 0
+    assert extract(place, SAMPLES / folder / "current")[1]["runs"] == 0
 
 
 @pytest.mark.skipif(not SAMPLES.is_dir(), reason="no recorded transcripts beside the checkout")
@@ -112,8 +98,8 @@ def test_a_recorded_agent_s_facts_are_kept_once_with_where_they_are_from(place: 
 def test_an_exchange_in_which_the_agent_wrote_the_memory_itself_is_left_to_it(
     place: Place, folder: str
 ) -> None:
-    place.more["EXTRACTORD_MEMORY__DIR"] = "/home/dev/memory"
-    summary = place.extract(SAMPLES / folder / "current", "--dry-run")[1]
+    place.environ["EXTRACTORD_MEMORY__DIR"] = "/home/dev/memory"
+    summary = extract(place, SAMPLES / folder / "current", "--dry-run")[1]
     assert summary["skipped"]["direct_write"] == 1
     assert summary["exchanges"] > sum(summary["skipped"].values())
 
@@ -130,14 +116,14 @@ def test_each_bad_input_is_said_and_the_others_go_on(place: Place) -> None:
         ([bad / "rubbish.jsonl", "--agent", "claude-code"], "nothing in it is a record of claude-code"),
         ([bad / "cut.db", "--agent", "opencode"], "cut.db"),
     ):
-        _, _, said, code = place.extract(*arguments, EXAMPLE)
+        _, _, said, code = extract(place, *arguments, EXAMPLE)
         assert sentence in said, said
         assert code == 1
-    assert len([name for name in place.memories() if "MEMORY" not in name]) == 3
+    assert len([name for name in files(place) if "MEMORY" not in name]) == 3
 
 
 def test_an_agent_that_nobody_knows_is_a_usage_error_that_names_those_known(place: Place) -> None:
-    _, _, said, code = place.extract(EXAMPLE, "--agent", "hal")
+    _, _, said, code = extract(place, EXAMPLE, "--agent", "hal")
     assert (code, "no agent is called hal; known are: claude-code codex" in said) == (2, True)
 
 
@@ -146,7 +132,7 @@ def test_a_line_of_twenty_megabytes_is_left_out_and_said(place: Place) -> None:
     first, *rest = source.read_bytes().splitlines(keepends=True)
     path = place.home / source.name
     path.write_bytes(first + b'{"type":"attachment","text":"' + b"x" * 20_000_000 + b'"}\n' + b"".join(rest))
-    runs, _, said, code = place.extract(path)
+    runs, _, said, code = extract(place, path)
     assert [run["outcome"] for run in runs] == ["saved"]
     assert f"{path}: 1 line of 20,000,032 bytes left out" in said
     assert code == 0
@@ -157,8 +143,8 @@ def test_a_memory_directory_of_somebody_else_is_refused(place: Place) -> None:
     theirs = place.home / "theirs"
     theirs.mkdir(0o700)
     os.chown(theirs, 12345, 12345)
-    place.more["EXTRACTORD_MEMORY__DIR"] = str(theirs)
-    _, _, said, code = place.extract(EXAMPLE)
+    place.environ["EXTRACTORD_MEMORY__DIR"] = str(theirs)
+    _, _, said, code = extract(place, EXAMPLE)
     assert (code, "belongs to somebody else" in said, list(theirs.iterdir())) == (78, True, [])
 
 
@@ -174,8 +160,8 @@ def test_a_memory_directory_that_cannot_be_trusted_is_refused_untouched(place: P
         (place.home / "link", 78, "is a symbolic link; name the directory that it leads to"),
         (other, 1, "a memory directory has one ledger; run `extractord project adopt`"),
     ):
-        place.more["EXTRACTORD_MEMORY__DIR"] = str(folder)
-        _, _, said, code = place.extract(EXAMPLE)
+        place.environ["EXTRACTORD_MEMORY__DIR"] = str(folder)
+        _, _, said, code = extract(place, EXAMPLE)
         assert (code, sentence in said) == (blamed, True), said
     assert list(real.iterdir()) == []
 
@@ -202,7 +188,7 @@ def remembers(body: Mapping[str, Any], _before: int) -> Any:
 
 
 def through(place: Place, standin: StandIn) -> None:
-    place.more |= {
+    place.environ |= {
         "EXTRACTORD_MODEL__NAME": "openai/stand-in",
         "EXTRACTORD_MODEL__BASE_URL": f"{standin.url}/v1",
         "EXTRACTORD_MODEL__RETRIES": "0",
@@ -213,7 +199,7 @@ def through(place: Place, standin: StandIn) -> None:
 async def run_against(place: Place, script: Any, path: Path) -> tuple[StandIn, Any]:
     async with serving(script) as standin:
         through(place, standin)
-        return standin, await asyncio.to_thread(place.extract, path)
+        return standin, await asyncio.to_thread(extract, place, path)
 
 
 async def test_a_provider_s_model_writes_over_http_and_its_request_is_counted(place: Place) -> None:
@@ -255,5 +241,5 @@ async def test_a_claim_without_a_call_is_no_save_and_the_exchange_stays_open(pla
 
     standin, (runs, _, _, code) = await run_against(place, pretend, path)
     assert (code, runs[0]["outcome"], runs[0]["reason"], runs[0]["requests"]) == (1, "failed", "no_call", 2)
-    assert [name for name in place.memories() if "MEMORY" not in name] == []
+    assert [name for name in files(place) if "MEMORY" not in name] == []
     assert len(standin.bodies) == 2

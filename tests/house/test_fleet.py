@@ -13,8 +13,8 @@ from pathlib import Path
 import jsonschema
 import pytest
 from broking import HAS_BROKER, PASSWORD, Mosquitto
-from living import FACTS, TUESDAY, Session, append
-from machines import EXTRACTORD, Machine
+from living import EXTRACTORD, FACTS, TUESDAY, Session, append
+from machines import machine, of_person
 from warm import typed
 
 from extractord.core.fleet import partition_of
@@ -50,7 +50,7 @@ def broker(tmp_path: Path) -> Iterator[Mosquitto]:
 def test_what_is_said_on_a_workstation_is_mirrored_there_and_forgotten_everywhere(
     broker: Mosquitto, tmp_path: Path
 ) -> None:
-    desk, far = Machine(tmp_path / "desk", broker, "ann@desk"), Machine(tmp_path / "far", broker, "extractor")
+    desk, far = machine(tmp_path / "desk", broker, "ann@desk"), machine(tmp_path / "far", broker, "extractor")
     with (
         far.running("--role", "extractor", "--partitions", "0-15") as extractor,
         desk.running("--role", "forwarder", "--role", "mirror"),
@@ -58,27 +58,27 @@ def test_what_is_said_on_a_workstation_is_mirrored_there_and_forgotten_everywher
         desk.wait_for(lambda: "watching" in desk.log())
         desk.said(f"{TUESDAY} The key is {SECRET}, keep it to yourself")
         desk.wait_for(desk.memories)
-        name, text = next(iter(desk.memories().items()))
+        name, text = next(iter(desk.texts().items()))
         assert "trust: stated" in text, "whose words they are survives the wire"
         assert "source: claude-code 0a0b0c0d" in text
-        assert far.memories() == {name: text}
+        assert far.texts() == {name: text}
         assert SECRET.encode() not in b"".join(
             place.read_bytes() for place in (far.home / "state").rglob("*") if place.is_file()
         )
-        listed = typed(["memories", "list"], far.of_person)
+        listed = typed(["memories", "list"], of_person(far))
         assert "deploy" in listed.stdout
         extractor.send_signal(signal.SIGKILL)
         extractor.wait()
         desk.said(FACTS[1], "1a0b0c0d-0000-4000-8000-000000000001")
         desk.wait_for(lambda: "outcome=forwarded" in desk.log())
         with far.running("--role", "extractor", "--partitions", "0-15"):
-            desk.wait_for(lambda: len(desk.memories()) == 2)
+            desk.wait_for(lambda: len(desk.texts()) == 2)
             assert len(broker.retained(MEMORIES, "root")) == 2
             path = next((far.home / "data/memory").rglob(name))
             root = path.parent.relative_to(far.home / "data/memory/persons/ann@desk")
-            forgot = typed(["memories", "forget", f"{root}/{name}"], far.of_person)
+            forgot = typed(["memories", "forget", f"{root}/{name}"], of_person(far))
             assert forgot.returncode == 0, forgot.stderr
-            desk.wait_for(lambda: list(desk.memories()) != [] and name not in desk.memories())
+            desk.wait_for(lambda: list(desk.texts()) != [] and name not in desk.texts())
             assert len(broker.retained(MEMORIES, "root")) == 1
     ledger = b"".join(place.read_bytes() for place in (desk.home / "state").glob("ledger.db*"))
     assert b"warehouse counts" not in ledger
@@ -88,7 +88,7 @@ def test_what_is_said_on_a_workstation_is_mirrored_there_and_forgotten_everywher
 def test_an_extractor_follows_at_sighup_what_its_next_runs_are_made_with(
     broker: Mosquitto, tmp_path: Path
 ) -> None:
-    desk, far = Machine(tmp_path / "desk", broker, "ann@desk"), Machine(tmp_path / "far", broker, "extractor")
+    desk, far = machine(tmp_path / "desk", broker, "ann@desk"), machine(tmp_path / "far", broker, "extractor")
     with (
         far.running("--role", "extractor", "--partitions", "0-15") as extractor,
         desk.running("--role", "forwarder"),
@@ -104,24 +104,24 @@ def test_an_extractor_follows_at_sighup_what_its_next_runs_are_made_with(
         configured('mode = "ask"\n', "configuration reread: mode changed")
         desk.said(TUESDAY)
         far.wait_for(lambda: "outcome=held" in far.log())
-        assert far.memories() == {}
+        assert far.texts() == {}
         configured('mode = "auto"\n[fleet]\ninbox = 500\n', "fleet.inbox takes a restart")
         desk.said(FACTS[1], "1a0b0c0d-0000-4000-8000-000000000001")
         far.wait_for(lambda: "outcome=saved" in far.log())
-        assert len(far.memories()) == 1, "in a room that was open before"
+        assert len(far.texts()) == 1, "in a room that was open before"
         configured('mode = "recall"\n', "configuration reread: mode changed")
         desk.said(FACTS[2], "2a0b0c0d-0000-4000-8000-000000000001")
         desk.wait_for(lambda: desk.log().count("outcome=forwarded") == 3)
         time.sleep(2)
-        assert len(far.memories()) == 1
+        assert len(far.texts()) == 1
         configured('mode = "auto"\n', "configuration reread: mode changed")
-        far.wait_for(lambda: len(far.memories()) == 2)
+        far.wait_for(lambda: len(far.texts()) == 2)
 
 
 def test_a_window_that_nobody_subscribes_to_stays_open_until_somebody_does(
     broker: Mosquitto, tmp_path: Path
 ) -> None:
-    desk, far = Machine(tmp_path / "desk", broker, "ann@desk"), Machine(tmp_path / "far", broker, "extractor")
+    desk, far = machine(tmp_path / "desk", broker, "ann@desk"), machine(tmp_path / "far", broker, "extractor")
     with desk.running("--role", "forwarder"):
         desk.wait_for(lambda: "watching" in desk.log())
         desk.said(TUESDAY)
@@ -135,7 +135,7 @@ def test_a_window_that_nobody_subscribes_to_stays_open_until_somebody_does(
 def test_what_the_broker_lets_nobody_write_stays_open_with_its_reason(
     broker: Mosquitto, tmp_path: Path
 ) -> None:
-    desk = Machine(tmp_path / "desk", broker, "ann@desk", person="bob@desk")
+    desk = machine(tmp_path / "desk", broker, "ann@desk", person="bob@desk")
     with desk.running("--role", "forwarder"):
         desk.wait_for(lambda: "watching" in desk.log())
         desk.said(TUESDAY)
@@ -148,7 +148,7 @@ def test_what_the_broker_lets_nobody_write_stays_open_with_its_reason(
 
 def test_a_long_exchange_is_cut_for_a_broker_that_takes_only_short_messages(tmp_path: Path) -> None:
     with Mosquitto(tmp_path / "broker", more=["max_packet_size 6000"]) as broker:
-        desk, far = Machine(tmp_path / "desk", broker, ""), Machine(tmp_path / "far", broker, "")
+        desk, far = machine(tmp_path / "desk", broker, ""), machine(tmp_path / "far", broker, "")
         with (
             far.running("--role", "extractor", "--partitions", "0-15"),
             desk.running("--role", "forwarder"),
@@ -159,13 +159,13 @@ def test_a_long_exchange_is_cut_for_a_broker_that_takes_only_short_messages(tmp_
             lines = session.said(TUESDAY) + session.answered(words)
             append(desk.transcripts / f"{session.name}.jsonl", lines)
             far.wait_for(far.memories)
-        assert "Tuesdays" in next(iter(far.memories().values()))
+        assert "Tuesdays" in next(iter(far.texts().values()))
 
 
 def test_a_mirror_writes_nothing_that_the_law_would_not_let_a_stranger_write(
     broker: Mosquitto, tmp_path: Path
 ) -> None:
-    desk = Machine(tmp_path / "desk", broker, "ann@desk")
+    desk = machine(tmp_path / "desk", broker, "ann@desk")
     top = "extractord/v1/fleet/memories/ann@desk"
     good = "---\nname: tuesdays\ndescription: We deploy on Tuesdays\nmetadata:\n  type: user\n---\nWe do.\n"
     bad = {
@@ -185,7 +185,7 @@ def test_a_mirror_writes_nothing_that_the_law_would_not_let_a_stranger_write(
     with desk.running("--role", "mirror"):
         broker.publish(f"{top}/user/tuesdays.md", good, "root", retain=True)
         desk.wait_for(desk.memories)
-        assert desk.memories() == {"tuesdays.md": good}
+        assert desk.texts() == {"tuesdays.md": good}
         desk.wait_for(
             lambda: desk.log().count("not mirrored") + desk.log().count("is derived") >= len(bad) - 3
         )
@@ -199,7 +199,7 @@ def test_a_mirror_writes_nothing_that_the_law_would_not_let_a_stranger_write(
 
 
 def test_a_mirror_is_not_made_of_memories_of_ones_own(broker: Mosquitto, tmp_path: Path) -> None:
-    desk = Machine(tmp_path / "desk", broker, "ann@desk")
+    desk = machine(tmp_path / "desk", broker, "ann@desk")
     mine = desk.home / "data/memory/user/mine.md"
     mine.parent.mkdir(parents=True, mode=0o700)
     mine.parent.parent.chmod(0o700)
@@ -213,7 +213,7 @@ def test_a_mirror_is_not_made_of_memories_of_ones_own(broker: Mosquitto, tmp_pat
 
 
 def test_roles_that_cannot_be_played_are_said_with_what_to_do(broker: Mosquitto, tmp_path: Path) -> None:
-    desk = Machine(tmp_path / "desk", broker, "ann@desk")
+    desk = machine(tmp_path / "desk", broker, "ann@desk")
     wrong = {
         ("--role", "extractor"): (2, "--partitions goes with --role extractor"),
         ("--partitions", "0"): (2, "--partitions goes with --role extractor"),
@@ -233,7 +233,7 @@ def test_roles_that_cannot_be_played_are_said_with_what_to_do(broker: Mosquitto,
 
 
 def test_what_is_no_window_is_refused_and_stops_nobody(broker: Mosquitto, tmp_path: Path) -> None:
-    desk, far = Machine(tmp_path / "desk", broker, "ann@desk"), Machine(tmp_path / "far", broker, "extractor")
+    desk, far = machine(tmp_path / "desk", broker, "ann@desk"), machine(tmp_path / "far", broker, "extractor")
     partition = partition_of("ann@desk", 16)
     with (
         broker.heard("extractord/v1/fleet/receipts/+", user="root") as receipts,
@@ -273,7 +273,7 @@ def schema_of(topic: str) -> dict[str, object]:
 def test_a_parked_run_of_a_person_is_tried_again_when_somebody_asks_for_it(
     broker: Mosquitto, tmp_path: Path
 ) -> None:
-    desk, far = Machine(tmp_path / "desk", broker, "ann@desk"), Machine(tmp_path / "far", broker, "extractor")
+    desk, far = machine(tmp_path / "desk", broker, "ann@desk"), machine(tmp_path / "far", broker, "extractor")
     embedded = dict(far.environ)
     far.environ |= {
         "EXTRACTORD_MODEL__NAME": "openai/away",
@@ -293,7 +293,7 @@ def test_a_parked_run_of_a_person_is_tried_again_when_somebody_asks_for_it(
             def asked(*words: str) -> str:
                 command = [*EXTRACTORD, "runs", *words]
                 return subprocess.run(
-                    command, env=far.of_person, capture_output=True, text=True, check=True
+                    command, env=of_person(far), capture_output=True, text=True, check=True
                 ).stdout
 
             (parked,) = (json.loads(line) for line in asked("list", "--json").splitlines())

@@ -13,8 +13,8 @@ from pathlib import Path
 import jsonschema
 import pytest
 from broking import FLEET_PAGE, HAS_BROKER, HAS_CERTIFICATES, Mosquitto
-from living import FACTS, TUESDAY
-from machines import EXTRACTORD, Machine
+from living import EXTRACTORD, FACTS, TUESDAY, Place
+from machines import machine
 
 from extractord.core.fleet import partition_of
 
@@ -46,9 +46,9 @@ def kind_of(topic: str) -> str:
     return re.sub(r"(extractors|claims)/.*", r"\1/<extractor>", kind)
 
 
-def machine(folder: Path, broker: Mosquitto, name: str) -> Machine:
+def documented(folder: Path, broker: Mosquitto, name: str) -> Place:
     """As the page configures it: an extractor says its runs, a workstation nothing."""
-    made = Machine(folder / name, broker, name, name)
+    made = machine(folder / name, broker, name, name)
     if not name.startswith("extractor-"):
         made.environ["EXTRACTORD_MQTT__SAY"] = "false"
     return made
@@ -62,7 +62,7 @@ def test_with_the_pages_broker_every_role_may_what_it_needs_and_says_what_the_sc
     known = schemas()
     with Mosquitto.documented(tmp_path / "broker", NAMES, certified=certified) as broker, ExitStack() as all_:
         heard = all_.enter_context(broker.heard("extractord/#", user="root"))
-        ann, bob, low, high = (machine(tmp_path, broker, name) for name in NAMES)
+        ann, bob, low, high = (documented(tmp_path, broker, name) for name in NAMES)
         all_.enter_context(low.running(*EXTRACTOR, "0-7"))
         all_.enter_context(high.running(*EXTRACTOR, "8-15"))
         all_.enter_context(ann.running("--role", "forwarder", "--role", "mirror"))
@@ -73,7 +73,7 @@ def test_with_the_pages_broker_every_role_may_what_it_needs_and_says_what_the_sc
         bob.said(FACTS[1])
         ann.wait_for(ann.memories)
         bob.wait_for(bob.memories)
-        assert (low.memories(), high.memories()) == (bob.memories(), ann.memories())
+        assert (low.texts(), high.texts()) == (bob.texts(), ann.texts())
         wanted = {f"extractord/v1/{name}/said/run/finished" for name in NAMES[2:]}
         wanted |= {topic for topic in known if "/fleet/" in topic}
 
@@ -89,7 +89,7 @@ def test_with_the_pages_broker_every_role_may_what_it_needs_and_says_what_the_sc
         if "/windows/" not in kind and "/memories/" not in kind:
             jsonschema.validate(json.loads(payload), known[kind])
     (raw,) = (payload for topic, payload, _ in messages if topic.startswith(f"{FLEET}/memories/{ANN}/"))
-    assert raw.decode() in ann.memories().values()
+    assert raw.decode() in ann.texts().values()
 
 
 def test_with_the_pages_rights_nobody_reaches_anothers_topics(tmp_path: Path) -> None:
@@ -123,7 +123,7 @@ def test_without_a_certificate_that_is_asked_for_the_broker_is_not_reached_and_t
     tmp_path: Path,
 ) -> None:
     with Mosquitto.documented(tmp_path / "broker", NAMES, certified=True) as broker:
-        desk = machine(tmp_path, broker, ANN)
+        desk = documented(tmp_path, broker, ANN)
         del desk.environ["EXTRACTORD_MQTT__CERT_FILE"], desk.environ["EXTRACTORD_MQTT__KEY_FILE"]
         with desk.running("--role", "forwarder", until="it is called again"):
             time.sleep(1)
@@ -133,7 +133,7 @@ def test_without_a_certificate_that_is_asked_for_the_broker_is_not_reached_and_t
 
 def test_a_wrong_password_is_said_with_the_settings_to_look_at(tmp_path: Path) -> None:
     with Mosquitto.documented(tmp_path / "broker", NAMES) as broker:
-        desk = machine(tmp_path, broker, ANN)
+        desk = documented(tmp_path, broker, ANN)
         wrong = tmp_path / "wrong"
         wrong.write_text("not-this-one")
         wrong.chmod(0o600)
@@ -146,9 +146,9 @@ def test_a_wrong_password_is_said_with_the_settings_to_look_at(tmp_path: Path) -
 
 def test_events_that_the_broker_lets_nobody_say_are_told_of_once_and_stop_nothing(tmp_path: Path) -> None:
     with Mosquitto.documented(tmp_path / "broker", NAMES) as broker:
-        desk = machine(tmp_path, broker, ANN)
+        desk = documented(tmp_path, broker, ANN)
         del desk.environ["EXTRACTORD_MQTT__SAY"]
-        far = machine(tmp_path, broker, "extractor-2")
+        far = documented(tmp_path, broker, "extractor-2")
         with far.running(*EXTRACTOR, "8-15"), desk.running("--role", "forwarder"):
             desk.wait_for(lambda: "watching" in desk.log())
             desk.said(TUESDAY)
@@ -160,7 +160,7 @@ def test_events_that_the_broker_lets_nobody_say_are_told_of_once_and_stop_nothin
 
 def test_a_volume_with_others_memories_is_not_served_and_its_own_is(tmp_path: Path) -> None:
     with Mosquitto.documented(tmp_path / "broker", NAMES) as broker:
-        far = machine(tmp_path, broker, "extractor-2")
+        far = documented(tmp_path, broker, "extractor-2")
         person = far.home / "state/persons" / ANN
         person.mkdir(parents=True, mode=0o700)
         ran = subprocess.run(
@@ -178,10 +178,10 @@ def test_a_volume_with_others_memories_is_not_served_and_its_own_is(tmp_path: Pa
 
 def test_a_copy_of_a_state_that_runs_elsewhere_is_said_by_both(tmp_path: Path) -> None:
     with Mosquitto.documented(tmp_path / "broker", NAMES) as broker:
-        one = machine(tmp_path, broker, "extractor-1")
+        one = documented(tmp_path, broker, "extractor-1")
         with one.running(*EXTRACTOR, "0-7"):
             pass
-        other = machine(tmp_path / "elsewhere", broker, "extractor-1")
+        other = documented(tmp_path / "elsewhere", broker, "extractor-1")
         shutil.copytree(one.home / "state", other.home / "state")
         shutil.copytree(one.home / "data", other.home / "data")
         with one.running(*EXTRACTOR, "0-7"), other.running(*EXTRACTOR, "0-7"):
@@ -191,7 +191,7 @@ def test_a_copy_of_a_state_that_runs_elsewhere_is_said_by_both(tmp_path: Path) -
 
 def test_what_is_changed_or_deleted_in_a_mirror_is_put_right(tmp_path: Path) -> None:
     with Mosquitto.documented(tmp_path / "broker", NAMES) as broker:
-        desk = machine(tmp_path, broker, ANN)
+        desk = documented(tmp_path, broker, ANN)
         topic = f"{FLEET}/memories/{ANN}/user/mondays.md"
         broker.publish(topic, GOOD, "extractor-1", retain=True)
         with desk.running("--role", "mirror"):

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 from broking import HAS_BROKER, Mosquitto
-from living import TUESDAY
-from machines import EXTRACTORD, Machine
+from living import EXTRACTORD, TUESDAY, Place
+from machines import machine
 
 from extractord.core.fleet import partition_of
 
@@ -29,11 +29,11 @@ def broker(tmp_path: Path) -> Iterator[Mosquitto]:
         yield broker
 
 
-def tried(machine: Machine, partitions: str) -> tuple[int, str]:
+def tried(extractor: Place, partitions: str) -> tuple[int, str]:
     """An extractor that is expected to end by itself: its exit code, and its last line."""
     command = [*EXTRACTORD, "run", "--role", "extractor", "--partitions", partitions]
     ran = subprocess.run(
-        command, env=machine.environ, capture_output=True, text=True, check=False, timeout=180
+        command, env=extractor.environ, capture_output=True, text=True, check=False, timeout=180
     )
     return ran.returncode, ran.stderr.splitlines()[-1]
 
@@ -41,8 +41,8 @@ def tried(machine: Machine, partitions: str) -> tuple[int, str]:
 def test_the_second_on_a_partition_ends_with_what_to_do_and_the_first_goes_on(
     broker: Mosquitto, tmp_path: Path
 ) -> None:
-    desk = Machine(tmp_path / "desk", broker, "")
-    one, two = Machine(tmp_path / "one", broker, ""), Machine(tmp_path / "two", broker, "")
+    desk = machine(tmp_path / "desk", broker, "")
+    one, two = machine(tmp_path / "one", broker, ""), machine(tmp_path / "two", broker, "")
     with one.running("--role", "extractor", "--partitions", "0-15"):
         code, said = tried(two, HERS)
         assert code == 78
@@ -54,13 +54,13 @@ def test_the_second_on_a_partition_ends_with_what_to_do_and_the_first_goes_on(
             desk.wait_for(lambda: "watching" in desk.log())
             desk.said(TUESDAY)
             one.wait_for(one.memories)
-    assert two.memories() == {}
+    assert two.texts() == {}
 
 
 def test_extractors_with_partitions_of_their_own_live_beside_one_another(
     broker: Mosquitto, tmp_path: Path
 ) -> None:
-    one, two = Machine(tmp_path / "one", broker, ""), Machine(tmp_path / "two", broker, "")
+    one, two = machine(tmp_path / "one", broker, ""), machine(tmp_path / "two", broker, "")
     with (
         one.running("--role", "extractor", "--partitions", HERS) as first,
         two.running("--role", "extractor", "--partitions", OTHERS) as second,
@@ -74,7 +74,7 @@ def test_extractors_with_partitions_of_their_own_live_beside_one_another(
 def test_a_partition_is_free_when_its_extractor_is_gone(
     broker: Mosquitto, tmp_path: Path, number: signal.Signals
 ) -> None:
-    one, two = Machine(tmp_path / "one", broker, ""), Machine(tmp_path / "two", broker, "")
+    one, two = machine(tmp_path / "one", broker, ""), machine(tmp_path / "two", broker, "")
     with one.running("--role", "extractor", "--partitions", HERS) as first:
         first.send_signal(number)
         first.wait(120)
@@ -85,7 +85,7 @@ def test_a_partition_is_free_when_its_extractor_is_gone(
 def test_an_extractor_that_lost_the_broker_for_a_while_keeps_what_it_had_first(
     broker: Mosquitto, tmp_path: Path
 ) -> None:
-    one, two = Machine(tmp_path / "one", broker, ""), Machine(tmp_path / "two", broker, "")
+    one, two = machine(tmp_path / "one", broker, ""), machine(tmp_path / "two", broker, "")
     with one.running("--role", "extractor", "--partitions", HERS) as first:
         broker.stop(signal.SIGKILL)  # it kept nothing: the claim has to be made anew
         time.sleep(0.5)
@@ -96,7 +96,7 @@ def test_an_extractor_that_lost_the_broker_for_a_while_keeps_what_it_had_first(
 
 
 def test_of_two_that_start_in_the_same_moment_just_one_stays(broker: Mosquitto, tmp_path: Path) -> None:
-    machines = [Machine(tmp_path / name, broker, "") for name in ("one", "two")]
+    machines = [machine(tmp_path / name, broker, "") for name in ("one", "two")]
     command = [*EXTRACTORD, "run", "--role", "extractor", "--partitions", HERS]
     processes = []
     for each in machines:

@@ -22,7 +22,6 @@ class Left:
 
     def __init__(self, home: Path, when: str) -> None:
         self.person, self.place = Person(home), Place(home)
-        self.place.transcripts.mkdir(parents=True)
         with self.place.running():
             pass
         self.session = Session()
@@ -86,9 +85,8 @@ def test_a_run_that_was_killed_before_it_could_be_said_is_said_once_it_is_known(
 
 def test_a_run_that_was_closed_and_not_said_is_said_by_the_next_life(tmp_path: Path) -> None:
     place = Place(Person(tmp_path).home)
-    place.transcripts.mkdir(parents=True)
     with place.running():
-        append(place.transcripts / f"{Session().name}.jsonl", Session().exchange(TUESDAY))
+        place.said(TUESDAY)
         place.wait_for(lambda: "event=run/finished" in place.log())
     [run] = [row["run"] for row in place.runs()]
     with Ledger.open(tmp_path / "state") as ledger:
@@ -101,8 +99,7 @@ def test_a_run_that_was_closed_and_not_said_is_said_by_the_next_life(tmp_path: P
 
 def test_what_a_person_extracts_is_told_on_the_spot_and_not_by_a_daemon_later(tmp_path: Path) -> None:
     place = Place(Person(tmp_path).home)
-    place.transcripts.mkdir(parents=True)
-    append(place.transcripts / f"{Session().name}.jsonl", Session().exchange(TUESDAY))
+    place.said(TUESDAY)
     assert '"saved"' in place.command("extract", "--json").stdout
     with place.running():
         pass

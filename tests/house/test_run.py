@@ -19,10 +19,7 @@ from extractord.edges.store.lock import DEADLINE_S, locked
 
 @pytest.fixture
 def place(tmp_path: Path) -> Place:
-    made = Place(tmp_path)
-    made.transcripts.mkdir(parents=True)
-    (tmp_path / "config.toml").touch()
-    return made
+    return Place(tmp_path)
 
 
 WRITER = """
