@@ -11,11 +11,9 @@ from extractord.core.cursor import Anew, Cursor, at_update, decode_cursor
 from extractord.core.ports import Baseline, Ranges
 from extractord.core.records import Entry
 from extractord.core.transcripts.source import Container, Source
-from extractord.edges.tables import Tables
 from extractord.edges.tail import Tail, check, ends, mark
-from extractord.errors import TranscriptError
 from extractord.reading.families import NO_CUT, Cut
-from extractord.reading.members import container_of, opened, whole_of
+from extractord.reading.members import container_of, opened, tables_of, whole_of
 
 _HEAD_BYTES = 32 * 1024
 _TAIL_BYTES = 16 * 1024
@@ -130,9 +128,7 @@ async def _of_document(source: Source, path: str) -> Note:
 
 
 async def _of_rows(source: Source, path: str, copy_dir: str) -> tuple[Note, ...]:
-    if source.rows is None:
-        raise TranscriptError(f"{path}: nobody said how {source.agent}'s database is asked")
-    tables = Tables(path, source.rows, copy_dir)
+    tables = tables_of(source, path, copy_dir)
     touched = await asyncio.to_thread(tables.touched, 0)
     newest = max((ms for _, ms in touched), default=0)
     whole = Baseline(path=path, offset=newest, last_entry=None)

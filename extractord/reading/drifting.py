@@ -14,11 +14,10 @@ from extractord.core.drift import ENOUGH, is_prompted, marks, said_of
 from extractord.core.ports import Reader
 from extractord.core.records import Entry, Role
 from extractord.core.transcripts.source import Container, Source
-from extractord.edges.tables import Tables
 from extractord.edges.tail import Tail
 from extractord.edges.watch import scan
 from extractord.errors import TranscriptError
-from extractord.reading.members import container_of, opened, whole_of
+from extractord.reading.members import container_of, opened, tables_of, whole_of
 
 _SESSIONS = 20
 """Of a database so many are looked into."""
@@ -162,9 +161,7 @@ async def _look_into_lines(source: Source, path: str) -> _Look:
 
 
 def _look_into_rows(source: Source, path: str, copy_dir: str) -> list[_Look]:
-    if source.rows is None:
-        raise TranscriptError(f"{path}: nobody said how {source.agent}'s database is asked")
-    tables = Tables(path, source.rows, copy_dir)
+    tables = tables_of(source, path, copy_dir)
     sessions = sorted(tables.touched(0), key=lambda touched: touched[1], reverse=True)
     return [
         _look_into(source, path, iter(tables.records(session)), is_document=False)

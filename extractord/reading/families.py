@@ -16,10 +16,9 @@ from extractord.core.lines import Block, lines_of
 from extractord.core.ports import Deferring, Reader
 from extractord.core.records import Deferred, Entry, Origin, Seen, Thawed
 from extractord.core.transcripts.source import Container, Source
-from extractord.edges.tables import Tables
 from extractord.edges.tail import Tail, check, mark
 from extractord.errors import TranscriptError
-from extractord.reading.members import Name, container_of, opened, paths_of, whole_of
+from extractord.reading.members import Name, container_of, opened, paths_of, tables_of, whole_of
 
 
 class Cut(Struct, frozen=True, kw_only=True):
@@ -191,10 +190,8 @@ class Family:
                     self._apply(entry, path)
 
     async def _read_rows(self, path: str, reader: Reader, cut: Cut) -> None:
-        if self.source.rows is None or self.name.session is None:
-            raise TranscriptError(f"{path}: nobody said how {self.source.agent}'s database is asked")
-        tables = Tables(path, self.source.rows, self._copy_dir)
-        records = await asyncio.to_thread(tables.records, self.name.session)
+        tables = tables_of(self.source, path, self._copy_dir)
+        records = await asyncio.to_thread(tables.records, self.name.session or "")
         self._apply_all([seen for record in records for seen in reader.feed(record)], path, cut)
 
     def _apply_all(self, found: list[Seen], path: str, cut: Cut) -> None:

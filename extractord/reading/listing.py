@@ -16,10 +16,9 @@ from extractord.core.exchanges import PROMPTS
 from extractord.core.ports import Reader
 from extractord.core.records import Entry, Origin, Seen, Voided
 from extractord.core.transcripts.source import Container, Source
-from extractord.edges.tables import Tables
 from extractord.edges.tail import Tail
 from extractord.errors import TranscriptError
-from extractord.reading.members import container_of, opened, whole_of
+from extractord.reading.members import container_of, opened, tables_of, whole_of
 
 _NEVER = datetime.max.replace(tzinfo=UTC)
 
@@ -66,9 +65,7 @@ async def told(source: Source, path: str, copy_dir: str) -> Told:
             _feed(reader, record, found)
         _settle(reader, found)
         return found
-    if source.rows is None:
-        raise TranscriptError(f"{path}: nobody said how {source.agent}'s database is asked")
-    tables = Tables(path, source.rows, copy_dir)
+    tables = tables_of(source, path, copy_dir)
     for session, _ in await asyncio.to_thread(tables.touched, 0):
         reader = source.reader(opened(source, path))
         for record in await asyncio.to_thread(tables.records, session):

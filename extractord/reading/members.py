@@ -9,8 +9,10 @@ from pathlib import Path
 from msgspec import Struct
 
 from extractord.core.transcripts.source import Container, Opened, Source
+from extractord.edges.tables import Tables
 from extractord.edges.tail import document
 from extractord.edges.trees import joined
+from extractord.errors import TranscriptError
 
 _BESIDE_BYTES = 1024 * 1024
 _COMPRESSED = ".zst"
@@ -71,6 +73,16 @@ def opened(source: Source, path: str) -> Opened:
         except OSError:
             continue
     return Opened(path=path, beside=beside)
+
+
+def tables_of(source: Source, path: str, copy_dir: str) -> Tables:
+    """Given one of an agent's databases, return its tables; `copy_dir` is where a copy may be made.
+
+    Raise TranscriptError where the source does not say how its databases are read.
+    """
+    if source.rows is None:
+        raise TranscriptError(f"{path}: a transcript of {source.agent} is no database")
+    return Tables(path, source.rows, copy_dir)
 
 
 async def whole_of(source: Source, path: str) -> bytes:

@@ -6,11 +6,10 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable
 
 from extractord.core.transcripts.source import Container, Source
-from extractord.edges.tables import Tables
 from extractord.errors import TranscriptError
 from extractord.reading.baseline import session_of
 from extractord.reading.families import Family
-from extractord.reading.members import Name, container_of, name_of, paths_of
+from extractord.reading.members import Name, container_of, name_of, paths_of, tables_of
 
 
 async def rested(
@@ -48,9 +47,7 @@ async def rows_since(source: Source, path: str, since_ms: int, copy_dir: str) ->
 
     Raise TranscriptError where it cannot be read.
     """
-    if source.rows is None:
-        raise TranscriptError(f"{path}: nobody said how {source.agent}'s database is asked")
-    found = await asyncio.to_thread(Tables(path, source.rows, copy_dir).touched, since_ms)
+    found = await asyncio.to_thread(tables_of(source, path, copy_dir).touched, since_ms)
     return [name_of(source, path, session) for session, _ in found], max(
         (ms for _, ms in found), default=since_ms
     )
