@@ -63,7 +63,7 @@ class Heeding:
         self._expiry = now + timedelta(days=1)
         if gone != Expired():
             self._say(
-                f"let go of {gone.versions:,} old versions, {gone.audit_rows:,} rows of the audit, "
+                f"deleted {gone.versions:,} old versions, {gone.audit_rows:,} rows of the audit, "
                 f"{gone.runs:,} runs and {gone.held:,} decisions"
             )
 

@@ -129,7 +129,10 @@ def known_agents(settings: Settings) -> tuple[Source, ...]:
     unknown = [name for name in settings.agents if name not in known]
     if unknown:
         raise ConfigError(
-            *(f"`agents.{name}` is no agent that can be read: {', '.join(sorted(known))}" for name in unknown)
+            *(
+                f"`agents.{name}` is not an agent that can be read: {', '.join(sorted(known))}"
+                for name in unknown
+            )
         )
     wanted = ((source, settings.agents.get(source.agent)) for source in SOURCES)
     return tuple(

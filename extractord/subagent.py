@@ -100,4 +100,4 @@ def _driven(conversation: Coroutine[None, None, Conversation]) -> Conversation:
         conversation.send(None)
     except StopIteration as ended:
         return ended.value  # type: ignore[no-any-return]
-    raise WireError("a conversation waited for an event loop, which a child has not")
+    raise WireError("a conversation waited for an event loop, which a child does not have")

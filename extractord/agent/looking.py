@@ -25,7 +25,7 @@ def show(call: ReadCall, text: str) -> str:
     if not lines:
         return f"{call.file_path} is empty."
     if call.offset > len(lines):
-        return f"{call.file_path} has {len(lines)} lines; line {call.offset} is behind its end."
+        return f"{call.file_path} has {len(lines)} lines; line {call.offset} is past its end."
     shown: list[str] = []
     room = ANSWER_CHARACTERS
     for number, line in enumerate(lines[call.offset - 1 : call.offset - 1 + call.limit], call.offset):

@@ -33,36 +33,48 @@ app = App(
 )
 
 COMMANDS = {
-    "run": ("run:run", "The daemon, in the foreground: watch the agents and remember what is worth it."),
-    "extract": ("extract:extract", "Read the transcripts that are there, and remember what is worth it."),
-    "status": ("status:status", "Does it run, what came of the last run, what waits, what was spent."),
-    "doctor": ("doctor:doctor", "The path from a transcript to a memory, proved end to end; what to do."),
-    "runs": ("runs:app", "What was extracted, how each run ended, and trying again."),
+    "run": ("run:run", "Run the daemon in the foreground: watch the agents, remember what is worth keeping."),
+    "extract": (
+        "extract:extract",
+        "Read transcripts that exist already, and remember what is worth keeping.",
+    ),
+    "status": (
+        "status:status",
+        "Is the daemon running, how the last run ended, what is waiting, what was spent.",
+    ),
+    "doctor": (
+        "doctor:doctor",
+        "Check every step from a transcript to a memory, and say how to fix what is broken.",
+    ),
+    "runs": ("runs:app", "List runs and how each ended; show one; retry those that were given up."),
     "memories": ("memories:app", "What is kept: list, show, edit, forget, pin, restore."),
     "review": ("review:app", "What is held for you: accept, edit, reject or leave it."),
-    "undo": ("undo:undo", "Take back all that a run did."),
-    "context": ("context:context", "The index of memories as an agent is given it."),
-    "search": ("search:search", "The memories that have these words, the best first."),
-    "web": ("web:web", "A page on this machine: look at what was learned, and put it right."),
-    "mcp": ("mcp:mcp", "The memories for agents that speak the Model Context Protocol."),
-    "entries": ("entries:entries", "What the daemon sees in a transcript or a folder of them."),
+    "undo": ("undo:undo", "Undo everything that a run changed."),
+    "context": ("context:context", "Print the index of memories as an agent is given it."),
+    "search": ("search:search", "Search the memories for words, best match first."),
+    "web": ("web:web", "Serve a page on this machine: see what was learned, and correct it."),
+    "mcp": ("mcp:mcp", "Serve the memories to agents over the Model Context Protocol."),
+    "entries": ("entries:entries", "Show what the daemon sees in a transcript or a folder of them."),
     "judge": ("judge:judge", "Ask the policy about a request; nothing is changed."),
     "audit": (
         "audit:app",
-        "What was asked and answered, every commit and decision, and whether the chain holds.",
+        "Show every request, commit and decision; verify that the record is unbroken.",
     ),
     "consolidate": (
         "consolidate:consolidate",
-        "Merge and clean memories under the same law, for your review.",
+        "Propose merged and cleaned-up memories, for your review.",
     ),
-    "import": ("taking:take_over", "Take over what other agents keep of their own, until you accept it."),
-    "project": ("projects:app", "Which projects there are; move, exclude or adopt one."),
-    "config": ("settings:app", "What is set, whether it can be used, what could be set."),
+    "import": (
+        "taking:take_over",
+        "Import what other agents remember on their own; foreign until you accept it.",
+    ),
+    "project": ("projects:app", "List projects; move, exclude or adopt one."),
+    "config": ("settings:app", "Show the settings, check them, or print a sample of all."),
     "install": (
         "install:install",
-        "Give the memories to an agent, shown before it is written.",
+        "Give the memories to an agent; every change is shown first.",
     ),
-    "uninstall": ("install:uninstall", "Take out again what was installed, and leave no trace."),
+    "uninstall": ("install:uninstall", "Take out what was installed, without a trace."),
     "bench": ("bench:app", "Measure what extractord keeps, and what it costs."),
 }
 """Every command: its module and object, imported when it is named, and what it is for."""

@@ -35,9 +35,9 @@ def unattended() -> str:
     for agent, names in _AGENTS.items():
         for name in names:
             if environ.get(name):
-                return f"{name} is set: {agent} runs this, and what is kept is a person's to accept"
+                return f"{name} is set: {agent} runs this, and only a person may accept what is kept"
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        return "this is no terminal, and what is kept is a person's to accept"
+        return "this is not a terminal, and only a person may accept what is kept"
     return ""
 
 

@@ -86,7 +86,7 @@ def context_scopes(roots: Roots, names: list[str], memory: Path, directory: str)
         index = derive(roots.index(root) or "", told)
         lawful, dropped = unobjectionable(index, {line(one) for one in told})
         if dropped:
-            lawful += f"[extractord: of the lines written by hand, {dropped} left out: the law objects.]\n"
+            lawful += f"[extractord: of the lines written by hand, {dropped} left out: the policy objects.]\n"
         scopes.append(
             Scope(
                 title="About the person" if root == USER_ROOT else f"About the project {directory}",

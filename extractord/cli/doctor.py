@@ -86,7 +86,9 @@ def _findings(*, is_online: bool) -> Iterator[Finding]:
                     yield replace(finding, check=name)
     except ConfigError as error:
         for problem in error.problems:
-            yield replace(fail(problem, "mend it; `extractord config check`"), check="configuration")
+            yield replace(
+                fail(problem, "fix it; `extractord config check` names every problem"), check="configuration"
+            )
 
 
 def _looked(check: Check, patient: Patient) -> Iterator[Finding]:
@@ -94,7 +96,7 @@ def _looked(check: Check, patient: Patient) -> Iterator[Finding]:
     try:
         yield from check(patient)
     except LedgerError:
-        yield warn("it could not be looked at, since the ledger cannot be read", "mend the ledger first")
+        yield warn("it could not be looked at, since the ledger cannot be read", "repair the ledger first")
     except ExtractordError as error:
         yield fail(str(error), "see the sentence")
     except OSError as error:

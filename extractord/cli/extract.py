@@ -114,7 +114,7 @@ def _announced(planned: Plan) -> str:
     exchanges = sum(len(window.exchanges) for window in planned.windows)
     skipped = planned.skipped.total()
     if not exchanges and not skipped:
-        return "nothing to read that was not read before"
+        return "nothing new to read"
     return (
         f"{counted(len(planned.windows), 'session')} with {counted(exchanges, 'exchange')} to read, "
         f"about {planned.tokens:,} tokens" + (f"; {counted(skipped, 'exchange')} skipped" if skipped else "")

@@ -74,7 +74,7 @@ def install(
     receipts = Receipts(settings.state_dir, target)
     additions = found.additions(ground)
     if mcp and all(addition.key != "mcp" for addition in additions):
-        raise UsageError(f"{target} has no place for a server: leave --mcp out")
+        raise UsageError(f"{target} cannot take a server: leave --mcp out")
     plan = put_in(additions, receipts.rows())
     commands = found.afterwards(ground)
     own = (f"Its own memory: it {found.own_memory}.",) if found.own_memory else ()

@@ -87,7 +87,7 @@ def edit(memory: Which, *, project: Project = None, json: Json = False) -> None:
         root, path = _meant(settings, room.store, memory, project)
         raw = room.store.roots.raw(root, path)
         if raw is None:
-            raise UsageError(f"{root}/{path} is not there any more: `memories restore` brings a version back")
+            raise UsageError(f"{root}/{path} is gone: `memories restore` brings a version back")
         before = unstamp(decode(path, raw))
     with edited(before, path) as text, storeroom(settings, to_stderr) as room:
         if text == before:
@@ -96,7 +96,7 @@ def edit(memory: Which, *, project: Project = None, json: Json = False) -> None:
         Keeping(room.store, decider()).edit(root, path, raw, text)
     against = objection(root, path, text)
     if against:
-        to_stderr(f"kept as you wrote it, though the law objects: {printable(against)}")
+        to_stderr(f"kept as you wrote it, although the policy objects: {printable(against)}")
     _done("edited", root, path, json=json)
 
 
@@ -119,7 +119,7 @@ def forget(
         root, path = _meant(settings, room.store, memory, project)
         was_there = forget_it(room.store, root, path, decider(), purge=purge)
     if not was_there and not purge:
-        to_stderr(f"{printable(f'{root}/{path}')} was gone before; --purge erases its history")
+        to_stderr(f"{printable(f'{root}/{path}')} was already gone; --purge erases its history")
     _done("forgotten, with its history" if purge else "forgotten", root, path, json=json)
 
 

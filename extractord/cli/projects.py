@@ -52,7 +52,7 @@ def list_(*, json: Json = False) -> None:
         notes = [
             note for note, holds in (("directory is gone", row.gone), ("excluded", row.excluded)) if holds
         ]
-        print(printable(f"{row.project}  {row.directory or 'of no session that is known'}"))
+        print(printable(f"{row.project}  {row.directory or 'of no known session'}"))
         print(
             f"    {counted(row.memories, 'memory', 'memories')}, {counted(row.sessions, 'session')}"
             + "".join(f", {note}" for note in notes)
@@ -77,7 +77,7 @@ def move(old: Path, new: Path, *, json: Json = False) -> None:
     settings = load_settings()
     project = project_of(settings, new)
     if not new.expanduser().is_dir() or not project.is_project:
-        raise UsageError(f"{new} is no directory of a project: name where the project is now")
+        raise UsageError(f"{new} is not a directory of a project: name where the project is now")
     _require_stillness(settings)
     with storeroom(settings, to_stderr) as room:
         source = _PROJECTS + _slug(settings, room.ledger.rehoming.homes(), old)
@@ -96,7 +96,7 @@ def move(old: Path, new: Path, *, json: Json = False) -> None:
     for path, name in renamed.items():
         print(printable(f"    {path} is {name} there, which has another {path} already"))
     if left:
-        print(f"    what is no memory is still in {settings.memory_dir / source}")
+        print(f"    what is not a memory is still in {settings.memory_dir / source}")
 
 
 @app.command(name="exclude")

@@ -17,7 +17,7 @@ from extractord.core.records import Outcome
 from extractord.edges.ledger import Ledger
 from extractord.errors import UsageError
 
-app = App(name="runs", help="What was extracted, how each run ended, and trying again.")
+app = App(name="runs", help="List runs and how each ended; show one; retry those that were given up.")
 
 Json = Annotated[bool, Parameter(name="--json", negative=(), help="One JSON object a line.")]
 Run = Annotated[str, Parameter(help="A run's id, or the beginning of one.")]

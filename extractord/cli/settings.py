@@ -59,15 +59,15 @@ def check() -> None:
     problems = [*_problems(settings)]
     if problems:
         raise ConfigError(*problems)
-    found = "" if settings.config_file.exists() else " (not there: every setting has its default)"
-    print(f"{settings.config_file}{found}: nothing to say against it")
+    found = "" if settings.config_file.exists() else " (does not exist: every setting has its default)"
+    print(f"{settings.config_file}{found}: no problems found")
     since = settings.kept_since(now())
     if not any(since):
         return
     with Ledger.open(settings.state_dir, readonly=True) as ledger:
         gone = ledger.retention.expired(*since)
     print(
-        f"the daemon will let go of {gone.versions:,} old versions of {gone.memories:,} memories, of "
+        f"the daemon will delete {gone.versions:,} old versions of {gone.memories:,} memories, of "
         f"{gone.audit_rows:,} rows of the audit, of {gone.runs:,} runs and of {gone.held:,} decisions in "
         "review, as [keep] says"
     )

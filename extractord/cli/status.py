@@ -141,7 +141,7 @@ def lines(found: Status, limits: Limits, now: datetime) -> Iterator[tuple[str, s
         yield "confinement", found.last.confinement or "none at the last run"
     there = [f"{agent}  {root}" for agent, root in found.sources if Path(root).is_dir()]
     if found.sources and not there:
-        yield "sources", "no agent that is known has sessions on this machine"
+        yield "sources", "no known agent has sessions on this machine"
     yield from _listed("sources", there)
 
 

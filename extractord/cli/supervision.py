@@ -120,7 +120,7 @@ def _checked(key_file: Path) -> str:
     except OSError as error:
         raise UsageError(f"{place} cannot be used ({error.strerror}): put the key alone into it") from error
     if not stat.S_ISREG(found.st_mode) or found.st_size == 0:
-        raise UsageError(f"{place} is no file with a key in it: put the key alone into it")
+        raise UsageError(f"{place} is not a file with a key in it: put the key alone into it")
     if found.st_mode & 0o077:
         raise UsageError(f"{place} can be read by others: run `chmod 600 {place}`")
     return str(place)

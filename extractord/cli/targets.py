@@ -54,7 +54,7 @@ def ground_of(project: Path | None, *, mcp: bool = False, taking_out: bool = Fal
     around = Surroundings(*platform_surroundings())
     place = (project or _top(around.home)).expanduser().absolute()
     if not place.is_dir():
-        raise UsageError(f"{place} is no directory: name that of a project")
+        raise UsageError(f"{place} is not a directory: name that of a project")
     return Ground(
         around=around,
         command=_command(),

@@ -40,7 +40,7 @@ class Changes(Struct, frozen=True, kw_only=True):
         if self.followed:
             yield f"configuration reread: {', '.join(self.followed)} changed"
         if self.at_restart:
-            yield f"configuration reread: {', '.join(self.at_restart)} takes a restart"
+            yield f"configuration reread: {', '.join(self.at_restart)} needs a restart"
         if not self.followed and not self.at_restart:
             yield "configuration reread: nothing changed"
 

@@ -33,14 +33,14 @@ class Model(Struct, frozen=True, kw_only=True):
     key_file: Annotated[str, Meta(description="a file of mode 0600 that holds the API key alone")] = ""
     base_url: Annotated[str, Meta(description="a local server or proxy instead of the provider's own")] = ""
     timeout_s: Annotated[Seconds, Meta(description="how long one request may take")] = 60.0
-    retries: Annotated[int, Meta(ge=0, description="tries after a failure that may pass")] = 4
+    retries: Annotated[int, Meta(ge=0, description="retries of a request whose failure may pass")] = 4
     output_tokens: Annotated[int, Meta(ge=256, description="the longest reply asked for")] = 4096
     context_tokens: Annotated[int, Meta(ge=4096, description="the longest brief sent")] = 24_000
     prices: Annotated[
         dict[str, Price],
         Meta(description="dollars a million tokens of a model (input, output, cached), instead of litellm's"),
     ] = {}
-    idle_s: Annotated[Seconds, Meta(description="the model host is let go after this long unused")] = 300.0
+    idle_s: Annotated[Seconds, Meta(description="the model host is stopped after this long unused")] = 300.0
 
 
 class Run(Struct, frozen=True, kw_only=True):
@@ -48,9 +48,11 @@ class Run(Struct, frozen=True, kw_only=True):
 
     concurrency: Annotated[int, Meta(ge=1, description="runs at once; one at a time in a project")] = 2
     settle_s: Annotated[
-        Seconds, Meta(description="quiet that ends an exchange where the agent writes no end")
+        Seconds, Meta(description="quiet that ends an exchange of an agent that does not mark its end")
     ] = 20.0
-    drain_s: Annotated[Seconds, Meta(description="how long runs in flight may end after SIGTERM")] = 60.0
+    drain_s: Annotated[Seconds, Meta(description="how long runs in flight may take to end after SIGTERM")] = (
+        60.0
+    )
     polling: Annotated[bool, Meta(description="poll instead of inotify (network folders)")] = False
     rescan_s: Annotated[Seconds, Meta(description="look through every source again after this long")] = 600.0
 
@@ -65,7 +67,7 @@ class Projects(Struct, frozen=True, kw_only=True):
     exclude: Annotated[tuple[str, ...], Meta(description="directories whose sessions are never read")] = ()
     identities: Annotated[
         dict[str, str],
-        Meta(description="a name for a directory, where its memories are to outlive the place"),
+        Meta(description="a name for a directory, so that its memories survive a move"),
     ] = {}
 
 
@@ -88,7 +90,7 @@ class Budget(Struct, frozen=True, kw_only=True):
     day_tokens: Annotated[Count, Meta(description='tokens a day, or "unlimited"')] = 2_000_000
     day_dollars: Annotated[Dollars, Meta(description='dollars a day, or "unlimited"')] = 1.0
     soft: Annotated[
-        float, Meta(ge=0, le=1, description="the part of a day's budget after which status warns")
+        float, Meta(ge=0, le=1, description="the share of a day's budget after which status warns")
     ] = 0.8
     attempts: Annotated[int, Meta(ge=1, description="failed attempts after which a run is parked")] = 3
 
@@ -105,9 +107,7 @@ class Keep(Struct, frozen=True, kw_only=True):
     ] = "unlimited"
     runs_days: Annotated[
         Count,
-        Meta(
-            description="days that runs are kept, and what was held and is decided; the same says what goes"
-        ),
+        Meta(description="days that runs and decided reviews are kept; `config check` says what will go"),
     ] = "unlimited"
 
 
@@ -123,15 +123,15 @@ class Mqtt(Struct, frozen=True, kw_only=True):
     name: Annotated[str, Meta(description="this daemon's level in the topics; empty: the machine's name")] = (
         ""
     )
-    user: Annotated[str, Meta(description="who we are to the broker")] = ""
+    user: Annotated[str, Meta(description="our user name at the broker")] = ""
     password_file: Annotated[str, Meta(description="a file of mode 0600 that holds the password alone")] = ""
     ca_file: Annotated[str, Meta(description="who signed the broker's certificate; empty: the system's")] = ""
-    cert_file: Annotated[str, Meta(description="our certificate, where the broker asks for one")] = ""
+    cert_file: Annotated[str, Meta(description="our own certificate, if the broker asks for one")] = ""
     key_file: Annotated[str, Meta(description="its key, mode 0600")] = ""
     say: Annotated[
-        bool, Meta(description="say events and hear requests; false: only what `run --role` needs")
+        bool, Meta(description="publish events and take requests; false: only what `run --role` needs")
     ] = True
-    hear: Annotated[bool, Meta(description="obey extract, pause, resume and drain")] = True
+    hear: Annotated[bool, Meta(description="obey the requests extract, pause, resume and drain")] = True
     outbox: Annotated[
         int, Meta(ge=1, description="events kept while the broker is away; the oldest go first")
     ] = 10_000
@@ -147,10 +147,13 @@ class Fleet(Struct, frozen=True, kw_only=True):
         int, Meta(ge=1, le=256, description="the fleet's number of partitions, the same on each machine")
     ] = 16
     again_s: Annotated[
-        Seconds, Meta(description="a window without an extractor's receipt is sent again, then ever later")
+        Seconds, Meta(description="a window without a receipt is sent again after this long, then ever later")
     ] = 300.0
     inbox: Annotated[
-        int, Meta(ge=1, description="windows that an extractor takes ahead; the broker keeps the others")
+        int,
+        Meta(
+            ge=1, description="windows that an extractor takes ahead of its work; the broker keeps the others"
+        ),
     ] = 10_000
 
 
@@ -167,7 +170,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     ] = "required"
     log: Annotated[
         Literal["logfmt", "json"],
-        Meta(description="how `run` writes its log (standard error), a line an event"),
+        Meta(description="the format of `run`'s log on standard error, a line an event"),
     ] = "logfmt"
     memory: Memory = Memory()
     model: Model = Model()

@@ -43,7 +43,7 @@ class _Reader:
     def case(self, given: object, default_id: str) -> Case | None:
         if not isinstance(given, Mapping):
             self._values.problem(
-                "the case", "is no mapping of keys: write `id:`, `kind:`, `entries:` and so on"
+                "the case", "is not a mapping of keys: write `id:`, `kind:`, `entries:` and so on"
             )
             return None
         self._values.known("", given, Case)
@@ -107,10 +107,12 @@ class _Reader:
             self._values.text(where, given, "origin").lower(),
         )
         if role not in ("", *Role):
-            self._values.problem(f"{where}.role", f"{role} is none of {' '.join(Role)}")
+            self._values.problem(f"{where}.role", f"{role} is not one of {' '.join(Role)}")
             return None
         if origin not in ("", TOOL_OUTPUT, *Origin):
-            self._values.problem(f"{where}.origin", f"{origin} is none of {' '.join(Origin)} {TOOL_OUTPUT}")
+            self._values.problem(
+                f"{where}.origin", f"{origin} is not one of {' '.join(Origin)} {TOOL_OUTPUT}"
+            )
             return None
         found = whose(role, origin)
         if found is None:
@@ -137,7 +139,7 @@ class _Reader:
         if isinstance(given, str):
             return ToolUse(name=given)
         if not isinstance(given, Mapping):
-            self._values.problem(f"{where}.tool", "is no mapping of `name` and `input`")
+            self._values.problem(f"{where}.tool", "is not a mapping of `name` and `input`")
             return None
         self._values.known(f"{where}.tool", given, ToolUse)
         name = self._values.text(f"{where}.tool", given, "name")
@@ -199,7 +201,7 @@ class _Reader:
         types = self._values.texts(where, given, "type")
         for each in types:
             if each not in TYPES:
-                self._values.problem(f"{where}.type", f"{each} is none of {' '.join(TYPES)}")
+                self._values.problem(f"{where}.type", f"{each} is not one of {' '.join(TYPES)}")
         scope = self._values.one_of(where, given, "scope", (*SCOPES, "either", "any"))
         return MustKeep(
             what=self._values.text(where, given, "what") or " ".join(patterns),
@@ -226,12 +228,12 @@ class _Reader:
         if rows in NOTHING:
             return
         if not isinstance(rows, list):
-            self._values.problem(key, "is no list")
+            self._values.problem(key, "is not a list")
             return
         for number, row in enumerate(rows):
             where = f"{key}[{number}]"
             if not isinstance(row, Mapping):
-                self._values.problem(where, "is no mapping of keys")
+                self._values.problem(where, "is not a mapping of keys")
                 continue
             found = read(where, row)
             if found is not None:

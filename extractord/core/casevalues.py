@@ -36,7 +36,7 @@ class Values:
         for key in given:
             if key not in kind.__struct_fields__:
                 known = " ".join(kind.__struct_fields__)
-                self.problem(f"{where}.{key}".lstrip("."), f"is no key here; there are: {known}")
+                self.problem(f"{where}.{key}".lstrip("."), f"is not a key here; there are: {known}")
 
     def text(self, where: str, given: Mapping[Any, object], key: str, *, strip: bool = True) -> str:
         """The text of a key; empty where there is none."""
@@ -44,7 +44,7 @@ class Values:
         if value is None:
             return ""
         if isinstance(value, bool) or not isinstance(value, str | int | float | datetime):
-            self.problem(f"{where}.{key}".lstrip("."), "is no text")
+            self.problem(f"{where}.{key}".lstrip("."), "is not text")
             return ""
         return str(value).strip() if strip else str(value)
 
@@ -55,7 +55,7 @@ class Values:
             return ()
         rows = value if isinstance(value, list) else [value]
         if not all(isinstance(row, str | int | float) and not isinstance(row, bool) for row in rows):
-            self.problem(f"{where}.{key}".lstrip("."), "is no list of texts")
+            self.problem(f"{where}.{key}".lstrip("."), "is not a list of texts")
             return ()
         return tuple(str(row) for row in rows)
 
@@ -66,14 +66,14 @@ class Values:
             try:
                 re.compile(pattern, re.IGNORECASE)
             except re.error as error:
-                self.problem(f"{where}.{key}[{number}]", f"is no regular expression: {error}")
+                self.problem(f"{where}.{key}[{number}]", f"is not a regular expression: {error}")
         return found
 
     def one_of(self, where: str, given: Mapping[Any, object], key: str, allowed: tuple[str, ...]) -> str:
         """The text of a key that is one of these, in small letters."""
         value = self.text(where, given, key).lower()
         if value and value not in allowed:
-            self.problem(f"{where}.{key}", f"{value} is none of {' '.join(allowed)}")
+            self.problem(f"{where}.{key}", f"{value} is not one of {' '.join(allowed)}")
         return value
 
     def count(self, given: Mapping[Any, object], key: str) -> int | None:
@@ -85,7 +85,7 @@ class Values:
             return value
         if isinstance(value, str) and value.isdigit():
             return int(value)
-        self.problem(key, "is no number of memories")
+        self.problem(key, "is not a number of memories")
         return None
 
     def when(self, where: str, value: object) -> datetime | None:
@@ -105,7 +105,7 @@ class Values:
                 pass
             else:
                 return when.replace(tzinfo=zone or self.now.tzinfo)
-        self.problem(where, f"{value} is no time: write 2026-11-30T10:45:00Z")
+        self.problem(where, f"{value} is not a time: write 2026-11-30T10:45:00Z")
         return None
 
     def problem(self, where: str, what: str) -> None:

@@ -148,5 +148,5 @@ def _marker(limit: str, hidden: list[str], total: int) -> str:
     more = f" and {len(hidden) - _NAMED} more" if len(named) > _NAMED else ""
     return (
         f"[extractord: {len(hidden)} of {total} lines are hidden by the limit of {limit}: {words}{more}. "
-        "`extractord search WORDS` finds them; `extractord consolidate` or `memories forget` mends it.]"
+        "`extractord search WORDS` finds them; `extractord consolidate` or `memories forget` makes room.]"
     )

@@ -151,7 +151,7 @@ def _strings(text: str) -> Sequence[str]:
     try:
         return [words for words in msgspec.json.decode(text, type=list[str]) if words.strip()]
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
-        raise ValueError(f"it is no list of texts in JSON ({error})") from error
+        raise ValueError(f"it is not a list of texts in JSON ({error})") from error
 
 
 def _first(body: str) -> str:

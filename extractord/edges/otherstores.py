@@ -46,7 +46,7 @@ def of_path(place: Path, directory: str) -> tuple[OtherFile, ...]:
             return tuple(_zerostack(place))
         return tuple(_folder(place, directory))
     if not place.is_file():
-        raise UsageError(f"{place} is no file and no folder")
+        raise UsageError(f"{place} is neither a file nor a folder")
     if place.suffix == ".json":
         return (_file(place, "strings", directory),)
     found = _file(place, "file", directory)
@@ -146,7 +146,7 @@ def _file(place: Path, shape: Shape, directory: str | None) -> OtherFile:
         with os.fdopen(descriptor, "rb") as file:
             seen = os.fstat(descriptor)
             if not stat.S_ISREG(seen.st_mode) or seen.st_size > _LARGEST:
-                fault = f"it is no plain file of at most {_LARGEST // 1024} KiB"
+                fault = f"it is not a plain file of at most {_LARGEST // 1024} KiB"
                 return OtherFile(path=str(place), shape=shape, directory=directory, fault=fault)
             raw = file.read(_LARGEST)
         return OtherFile(path=str(place), shape=shape, directory=directory, text=raw.decode())

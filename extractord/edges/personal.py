@@ -22,7 +22,7 @@ def read(path: str) -> str | None:
     try:
         return None if content is None else content.decode()
     except UnicodeDecodeError as error:
-        raise InstallError(f"{path} is not UTF-8 at byte {error.start}: mend it first") from error
+        raise InstallError(f"{path} is not UTF-8 at byte {error.start}: fix it first") from error
 
 
 def write(path: str, before: str | None, after: str | None) -> tuple[str, ...]:
@@ -75,7 +75,7 @@ def _content(path: str) -> bytes | None:
         except FileNotFoundError:
             return None
         if not stat.S_ISREG(found.st_mode):
-            raise InstallError(f"{path} is no file: move it away first")
+            raise InstallError(f"{path} is not a file: move it away first")
         if found.st_nlink > 1:
             raise InstallError(
                 f"{path} has {found.st_nlink} names: writing it would part them; unlink one first"

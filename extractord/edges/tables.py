@@ -162,5 +162,5 @@ def _sentence(error: sqlite3.Error) -> str:
     if "malformed" in said or "disk I/O" in said:
         return f"is damaged or cut short: {said}"
     if "no such table" in said or "no such column" in said:
-        return f"has not the tables of this agent: {said}"
+        return f"does not have this agent's tables: {said}"
     return f"cannot be read: {said}"

@@ -77,7 +77,7 @@ class Claiming:
         self._tell(f"the extractor {other.name} was given partitions of these too ({numbers}), and gives way")
 
     def _lost(self, why: str) -> None:
-        self._tell(f"{why}; it is called again, to say whose the partitions are")
+        self._tell(f"{why}; reconnecting, to say whose the partitions are")
 
     def _tell(self, what: str) -> None:
         """Once, until the line is another."""

@@ -148,5 +148,5 @@ class Extracting:
 
     def _lost(self, why: str) -> None:
         if why != self._trouble:
-            self._say(f"{why}; it is called again, and windows wait there meanwhile")
+            self._say(f"{why}; reconnecting, and windows wait at the broker meanwhile")
         self._trouble = why

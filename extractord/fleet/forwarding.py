@@ -186,7 +186,7 @@ class Forwarding:
 
     def _lost(self, why: str) -> None:
         if why != self._trouble:
-            self._say(f"{why}; it is called again, and windows wait meanwhile")
+            self._say(f"{why}; reconnecting, and windows wait meanwhile")
         self._trouble = why
 
 

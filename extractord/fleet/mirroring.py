@@ -145,7 +145,7 @@ class Mirroring:
 
     def _lost(self, why: str) -> None:
         if why != self._trouble:
-            self._say(f"{why}; it is called again, and the copy stays as it is")
+            self._say(f"{why}; reconnecting, and the copy stays as it is")
         self._trouble = why
 
 

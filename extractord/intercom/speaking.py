@@ -154,5 +154,5 @@ class Speaking:
     def _lost(self, why: str) -> None:
         self.is_on_line = False
         if why not in self._troubles:
-            self._say(f"{why}; it is called again, and what is to be said waits")
+            self._say(f"{why}; reconnecting, and events wait meanwhile")
         self._troubles.add(why)

@@ -102,7 +102,7 @@ class Answers:
     def resource(self, uri: str) -> str:
         """Return the memory that a resource's address names."""
         if not uri.startswith(SCHEME):
-            raise UsageError(f"{uri} is no memory: list the resources")
+            raise UsageError(f"{uri} is not a memory: list the resources")
         return self.read(_BEFORE + unquote(uri.removeprefix(SCHEME)))
 
     def _names(self, there: Sequence[str], scope: Scope) -> Mapping[str, str]:

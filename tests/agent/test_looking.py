@@ -53,9 +53,7 @@ def test_read_numbers_lines_and_says_how_to_read_on() -> None:
     asked = call("Read", file_path="/memory/project/area/long.md", offset=11, limit=2)
     assert tools().apply(asked) == "11\tline 10\n12\tline 11\n… 4988 more lines: read on with offset 13."
     behind = call("Read", file_path="/memory/project/area/long.md", offset=9999)
-    assert (
-        tools().apply(behind) == "/memory/project/area/long.md has 5000 lines; line 9999 is behind its end."
-    )
+    assert tools().apply(behind) == "/memory/project/area/long.md has 5000 lines; line 9999 is past its end."
 
 
 def test_an_answer_is_bounded() -> None:

@@ -37,7 +37,7 @@ def test_places_and_confinement_wait_for_a_restart_and_the_rest_is_followed() ->
     assert changes.settings == Settings(data_dir=Path("/d"), state_dir=Path("/s"), mode="recall")
     assert list(changes.sentences()) == [
         "configuration reread: mode changed",
-        "configuration reread: confinement, memory.dir takes a restart",
+        "configuration reread: confinement, memory.dir needs a restart",
     ]
 
 

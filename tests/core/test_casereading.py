@@ -192,7 +192,7 @@ def test_every_problem_is_said_at_once_with_its_key() -> None:
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        (["a"], ["the case: is no mapping of keys: write `id:`, `kind:`, `entries:` and so on"]),
+        (["a"], ["the case: is not a mapping of keys: write `id:`, `kind:`, `entries:` and so on"]),
         ({"id": "a"}, ["entries: or `transcript` says what was said: give one of the two"]),
         (
             {"entries": [SAID], "transcript": "a.jsonl"},
@@ -202,7 +202,7 @@ def test_every_problem_is_said_at_once_with_its_key() -> None:
             {"entries": [{"id": "a", **SAID}, {"id": "a", **SAID}]},
             ["entries[1].id: a is the id of an earlier entry"],
         ),
-        ({"entries": "x"}, ["entries: is no list"]),
+        ({"entries": "x"}, ["entries: is not a list"]),
     ],
 )
 def test_what_is_no_case_says_why(given: object, said: list[str]) -> None:

@@ -22,7 +22,7 @@ def test_the_newest_lines_are_kept_and_the_marker_names_limit_hidden_and_remedy(
     assert shown.endswith(
         "- [T202](t202.md)\n[extractord: 5 of 204 lines are hidden by the limit of 200 lines: "
         "t0.md, t1.md, t2.md, t3.md, t4.md. `extractord search WORDS` finds them; "
-        "`extractord consolidate` or `memories forget` mends it.]\n"
+        "`extractord consolidate` or `memories forget` makes room.]\n"
     )
     assert len(shown.splitlines()) == 200
 

@@ -65,7 +65,7 @@ def test_a_link_to_a_directory_is_no_root(place: Path, tmp_path: Path) -> None:
 
 def test_a_file_is_no_root(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(StoreError, match="is no directory"):
+    with pytest.raises(StoreError, match="is not a directory"):
         Folder.open(tmp_path / "file", HOME)
     with pytest.raises(StoreError, match="cannot be made"):
         Folder.create(tmp_path / "file" / "memory", HOME)
@@ -160,7 +160,7 @@ def test_facts_tell_what_is_somebody_elses(folder: Folder, place: Path) -> None:
     os.chown(place / "sub", 65534, -1)
     assert folder.facts("a.md") == facts_of_file(1, own=False)
     assert folder.facts("sub/a.md").found is Found.BLOCKED
-    with pytest.raises(StoreError, match="no plain file"):
+    with pytest.raises(StoreError, match="not a plain file"):
         folder.read("a.md", 10)
 
 
@@ -215,7 +215,7 @@ def test_a_file_is_read_up_to_its_limit_and_never_cut(folder: Folder, place: Pat
 
 def test_a_pipe_is_refused_without_waiting_for_a_writer(folder: Folder, place: Path) -> None:
     os.mkfifo(place / "pipe.md")
-    with pytest.raises(StoreError, match="no plain file"):
+    with pytest.raises(StoreError, match="not a plain file"):
         folder.read("pipe.md", 10)
 
 

@@ -82,7 +82,7 @@ def test_what_is_no_plain_file_of_one_name_is_refused(tmp_path: Path) -> None:
     (tmp_path / "one").write_text("{}")
     os.link(tmp_path / "one", tmp_path / "two")
     (tmp_path / "round").symlink_to("round")
-    for name, words in (("folder", "is no file"), ("two", "has 2 names"), ("round", "symbolic links")):
+    for name, words in (("folder", "is not a file"), ("two", "has 2 names"), ("round", "symbolic links")):
         with pytest.raises(InstallError, match=words):
             read(str(tmp_path / name))
     (tmp_path / "latin").write_bytes(b"caf\xe9")

@@ -201,7 +201,7 @@ def test_an_odd_name_is_no_question_to_sqlite(tmp_path: Path) -> None:
     ("contents", "sentence"),
     [
         (b"not a database at all, but long enough to be looked at" * 9, "is not a SQLite database"),
-        (b"", "has not the tables of this agent: no such table: note"),
+        (b"", "does not have this agent's tables: no such table: note"),
     ],
 )
 def test_what_is_no_database_is_said(tmp_path: Path, contents: bytes, sentence: str) -> None:
@@ -232,7 +232,7 @@ def test_a_missing_database_is_gone_and_a_folder_is_none(tmp_path: Path) -> None
 
 
 def test_a_database_of_another_shape_is_said(tmp_path: Path) -> None:
-    with pytest.raises(TranscriptError, match="has not the tables of this agent: no such table: session"):
+    with pytest.raises(TranscriptError, match="does not have this agent's tables: no such table: session"):
         tables(made(tmp_path / "theirs" / "a.db"), ROWS).touched(0)
 
 
@@ -263,7 +263,7 @@ def test_a_fault_of_the_question_is_said(tmp_path: Path) -> None:
 
 def test_a_fault_beside_a_live_writer_is_said(writer: tuple[Path, subprocess.Popen[str]]) -> None:
     path, _ = writer
-    with pytest.raises(TranscriptError, match="has not the tables of this agent: no such table: session"):
+    with pytest.raises(TranscriptError, match="does not have this agent's tables: no such table: session"):
         tables(path, ROWS).touched(0)
 
 

@@ -190,7 +190,7 @@ def test_a_transcript_of_a_real_agent_can_be_a_case(bench: Bench) -> None:
     ("arguments", "said"),
     [
         (("/nowhere",), "there is no such file or folder"),
-        (("--kind", "gossip"), "no case is of it"),
+        (("--kind", "gossip"), "no case has it"),
         (("--concurrency", "0"), "at once"),
         (("--record", "a", "--replay", "b"), "give one of them"),
         (("--replay", "/nowhere"), "make it with --record"),
@@ -209,7 +209,7 @@ def test_every_problem_of_every_file_is_said_with_its_key(bench: Bench) -> None:
     (bench.home / "d.yml").write_text("")
     ran = bench.run(bench.home)
     assert ran.returncode == 78
-    for said in ("cases.yaml: sort: is no key", "cases.yaml: entries: or", "b.json is not JSON"):
+    for said in ("cases.yaml: sort: is not a key", "cases.yaml: entries: or", "b.json is not JSON"):
         assert said in ran.stderr
     assert "c.yaml is not YAML" in ran.stderr
     assert "d.yml is empty" in ran.stderr

@@ -248,7 +248,7 @@ def test_past_the_bound_the_oldest_events_go_and_status_says_so(place: Place) ->
             for number, fact in enumerate(FACTS[:2]):
                 place.said(fact, f"{number}a0b0c0d-0000-4000-8000-000000000001")
             place.wait_for(lambda: len(place.runs()) == 2)
-            place.wait_for(lambda: "called again" in place.log())
+            place.wait_for(lambda: "reconnecting" in place.log())
     found = place.command("status").stdout
     assert "1 event waits for the broker, 1 dropped" in found
 

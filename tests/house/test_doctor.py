@@ -98,7 +98,7 @@ def test_a_folder_that_is_named_and_not_there_is_said(person: Person) -> None:
     transcript(person, prompt("hello you there"))
     settings = replace(person.settings, agents={"codex": Agent(paths=("/nowhere",))})
     assert worst(found(person, "sources", settings))[:2] == (
-        WARN, "agents.codex.paths names /nowhere, which is no folder"
+        WARN, "agents.codex.paths names /nowhere, which is not a folder"
     )  # fmt: skip
 
 
@@ -329,7 +329,7 @@ def test_a_damaged_ledger_is_a_break_and_the_other_checks_go_on(person: Person) 
     assert asked.returncode == 1, asked.stderr
     assert {row["check"] for row in told} == CHECKS.keys()
     unknown = [row for row in told if row["check"] in ("exchange", "runs", "spend", "audit", "clock")]
-    assert {(row["health"], row["remedy"]) for row in unknown} == {("warn", "mend the ledger first")}
+    assert {(row["health"], row["remedy"]) for row in unknown} == {("warn", "repair the ledger first")}
     (person.state / "ledger.db.damaged-1").touch()
     assert any("set aside" in row.says for row in found(person, "ledger"))
 
@@ -346,7 +346,7 @@ def test_an_audit_that_was_changed_is_a_break(person: Person) -> None:
 def test_a_project_whose_directory_is_gone_is_named(person: Person) -> None:
     kept(person)
     health, says, remedy = worst(found(person, "projects"))
-    assert (health, "no session that is known" in says, "project move" in remedy) == (WARN, True, True)
+    assert (health, "no known session" in says, "project move" in remedy) == (WARN, True, True)
 
 
 def test_what_a_crash_left_is_said(person: Person) -> None:
@@ -416,7 +416,7 @@ def test_a_broker_that_is_configured_is_called(person: Person) -> None:
         for number in range(3):
             ledger.outbox.put(f"t/{number}", b"{}", now(), 4)
     health, says, _ = worst(found(person, "broker", away))
-    assert (health, "localhost:1 is not to be had" in says) == (WARN, True)
+    assert (health, "localhost:1 cannot be reached" in says) == (WARN, True)
     assert "3 events wait for the broker" in [row.says for row in found(person, "broker", away)]
 
 

@@ -105,7 +105,7 @@ def test_an_extractor_follows_at_sighup_what_its_next_runs_are_made_with(
         desk.said(TUESDAY)
         far.wait_for(lambda: "outcome=held" in far.log())
         assert far.texts() == {}
-        configured('mode = "auto"\n[fleet]\ninbox = 500\n', "fleet.inbox takes a restart")
+        configured('mode = "auto"\n[fleet]\ninbox = 500\n', "fleet.inbox needs a restart")
         desk.said(FACTS[1], "1a0b0c0d-0000-4000-8000-000000000001")
         far.wait_for(lambda: "outcome=saved" in far.log())
         assert len(far.texts()) == 1, "in a room that was open before"

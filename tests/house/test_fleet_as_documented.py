@@ -125,7 +125,7 @@ def test_without_a_certificate_that_is_asked_for_the_broker_is_not_reached_and_t
     with Mosquitto.documented(tmp_path / "broker", NAMES, certified=True) as broker:
         desk = documented(tmp_path, broker, ANN)
         del desk.environ["EXTRACTORD_MQTT__CERT_FILE"], desk.environ["EXTRACTORD_MQTT__KEY_FILE"]
-        with desk.running("--role", "forwarder", until="it is called again"):
+        with desk.running("--role", "forwarder", until="reconnecting"):
             time.sleep(1)
         assert "broker is there" not in desk.log()
         assert "certificate" in desk.log()
@@ -138,7 +138,7 @@ def test_a_wrong_password_is_said_with_the_settings_to_look_at(tmp_path: Path) -
         wrong.write_text("not-this-one")
         wrong.chmod(0o600)
         desk.environ["EXTRACTORD_MQTT__PASSWORD_FILE"] = str(wrong)
-        with desk.running("--role", "mirror", until="it is called again"):
+        with desk.running("--role", "mirror", until="reconnecting"):
             pass
         assert "does not know this name and password" in desk.log()
         assert "not-this-one" not in desk.log()

@@ -86,7 +86,7 @@ def test_context_tells_of_both_roots_in_a_frame_and_leaves_out_what_is_against_t
     assert f"- [deploys](deploys.md) — {WORDS}\n" in block
     assert "gnore all" not in block
     assert "evil.md" not in block
-    assert "[extractord: of the lines written by hand, 2 left out: the law objects.]" in block
+    assert "[extractord: of the lines written by hand, 2 left out: the policy objects.]" in block
     hook = json.loads(person.types("context", "--format", "hook", cwd=person.shop).stdout)
     assert hook == {"hookSpecificOutput": {"hookEventName": "SessionStart", "additionalContext": block}}
     assert WORDS not in person.types("context", cwd=person.home).stdout

@@ -65,7 +65,7 @@ def test_what_is_held_is_listed_and_shown_with_its_words_and_why(person: Person)
 
 def test_accept_works_at_a_terminal_alone_and_in_no_agents_environment(person: Person) -> None:
     script = person.types("review", "accept", "1")
-    assert (script.returncode, "this is no terminal" in script.stderr) == (2, True)
+    assert (script.returncode, "this is not a terminal" in script.stderr) == (2, True)
     for name in AGENTS:
         code, screen = person.sits("review", "accept", "1", **{name: "1"})
         assert (code, f"{name} is set" in screen) == (2, True)

@@ -147,7 +147,7 @@ def test_sighup_makes_a_changed_configuration_count_and_says_what(person: Person
         assert service.stop(60) == (0, False)
     log = service.log.read_text()
     assert 'msg="configuration reread: log, mode changed"' in log
-    assert 'msg="configuration reread: memory.dir takes a restart"' in log
+    assert 'msg="configuration reread: memory.dir needs a restart"' in log
     [ran] = [json.loads(line) for line in log.splitlines() if "run/finished" in line]
     assert (ran["outcome"], ran["held"], ran["written"]) == ("held", 1, 0)
 
@@ -164,7 +164,7 @@ def test_a_bad_configuration_is_refused_with_every_problem_and_the_old_one_stays
         configured(person, "[agents.nobody]\nenabled = true\n")
         service.process.send_signal(signal.SIGHUP)
         service.wait_for(lambda: len(service.said("READY")) == 3)
-        assert "`agents.nobody` is no agent that can be read" in service.log.read_text()
+        assert "`agents.nobody` is not an agent that can be read" in service.log.read_text()
         says(person, "We deploy only on Tuesdays.")
         service.wait_for(lambda: "outcome=saved" in service.log.read_text())
 

@@ -21,7 +21,7 @@ pytestmark = [
     [
         (("forwarder",), "configuration reread: mode changed"),
         (("extractor", "--partitions", "0-15"), "configuration reread: mode changed"),
-        (("mirror",), "configuration reread: mode takes a restart"),
+        (("mirror",), "configuration reread: mode needs a restart"),
     ],
     ids=["forwarder", "extractor", "mirror"],
 )

@@ -109,7 +109,7 @@ def test_status_tells_a_person_how_things_stand(state: Path) -> None:
         "waiting      1 exchange of pi s3, again at once; timeout",
         "parked       01BBBB: attempts spent\ufffd[31m; `extractord runs retry 01BBBB`",
         "confinement  landlock 7",
-        "sources      no agent that is known has sessions on this machine",
+        "sources      no known agent has sessions on this machine",
     ]
 
 

@@ -269,11 +269,11 @@ def test_where_no_person_sits_the_page_only_shows(person: Person, why: str) -> N
         address = process.stdout.readline().split()[-1]
         visit = Visit(address, "")
         visit.comes_in()
-        _only_shows(visit, person, "this is no terminal")
+        _only_shows(visit, person, "this is not a terminal")
     finally:
         process.terminate()
         _, said = process.communicate(timeout=120)
-    assert "this is no terminal, and what is kept is a person's to accept: the page only shows" in said
+    assert "this is not a terminal, and only a person may accept what is kept: the page only shows" in said
     assert process.returncode == 0
 
 
@@ -294,6 +294,6 @@ def test_a_port_that_is_taken_is_said_and_another_is_had(person: Person) -> None
         port = taken.getsockname()[1]
         refused = person.types("web", "--port", str(port))
     assert refused.returncode == 2
-    assert f"port {port} cannot be had" in refused.stderr
+    assert f"port {port} cannot be used" in refused.stderr
     assert "give another with --port, or 0" in refused.stderr
     assert person.types("web", "--port", "99999").returncode == 2

@@ -67,7 +67,7 @@ def test_where_they_are_gone_the_page_says_so(visit: Visit, person: Person) -> N
     place.rename(place.with_name("elsewhere"))
     assert "agents delete old ones" in reads(visit, person)
     place.symlink_to("elsewhere")
-    assert "is no plain file" in reads(visit, person)
+    assert "is not a plain file" in reads(visit, person)
     place.unlink()
     place.write_text("{}\n")
     assert "holds that entry any more" in reads(visit, person)

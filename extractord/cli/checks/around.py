@@ -146,14 +146,14 @@ def broker(patient: Patient) -> Iterator[Finding]:
         asyncio.run(_called(called))
     except (BusError, TimeoutError) as error:
         yield warn(
-            f"{place} is not to be had ({str(error) or 'no answer'}): what is to be said waits",
+            f"{place} cannot be reached ({str(error) or 'no answer'}): events wait",
             "see the network, the broker's log and [mqtt]; memories do not need it",
         )
     else:
         yield ok(f"{place} lets us in")
     waiting, dropped = patient.ledger.outbox.waiting(), patient.ledger.outbox.dropped()
     if waiting > _HALF * patient.settings.mqtt.outbox:
-        yield warn(f"{waiting:,} events wait for the broker", "mend the line, or raise mqtt.outbox")
+        yield warn(f"{waiting:,} events wait for the broker", "repair the connection, or raise mqtt.outbox")
     if dropped:
         yield warn(f"{dropped:,} events were dropped, since too many waited", "raise mqtt.outbox")
 

@@ -64,7 +64,7 @@ def index(patient: Patient) -> Iterator[Finding]:
                 yield fail(str(error), "see that it is a directory of this user's own")
                 continue
             for row in [row for row in rows if row.fault][:_SHOWN]:
-                yield warn(f"{root}: {row.fault}", "mend the file, or `extractord memories forget` it")
+                yield warn(f"{root}: {row.fault}", "repair the file, or `extractord memories forget` it")
             if text is None:
                 yield warn(f"{root}: its index cannot be used", "look at its MEMORY.md, and move it away")
             elif derive(text, listed(rows)) != text:
@@ -72,7 +72,7 @@ def index(patient: Patient) -> Iterator[Finding]:
                 lost = sum(indexed(line, paths) is None for line in text.splitlines())
                 yield warn(
                     f"{root}: its index does not fit its {len(rows):,} files ({lost} lines have none)",
-                    "the daemon mends it when it looks next (run.rescan_s), or at its start",
+                    "the daemon repairs it when it looks next (run.rescan_s), or at its start",
                 )
             else:
                 good += 1
@@ -123,7 +123,7 @@ def projects(patient: Patient) -> Iterator[Finding]:
         )
     for row in [row for row in rows if not row.directory][:_SHOWN]:
         yield warn(
-            f"{row.project}: {row.memories} memories of no session that is known",
+            f"{row.project}: {row.memories} memories of no known session",
             f"`extractord project move {row.project} DIRECTORY` gives them a project again",
         )
     if not any(row.gone or not row.directory for row in rows):

@@ -30,8 +30,8 @@ def sources(patient: Patient) -> Iterator[Finding]:
         for place in table.paths if table.enabled else ():
             if not Path(place).expanduser().is_dir():
                 yield warn(
-                    f"agents.{agent}.paths names {place}, which is no folder",
-                    "mend the setting, or make the folder",
+                    f"agents.{agent}.paths names {place}, which is not a folder",
+                    "correct the setting, or make the folder",
                 )
     by_agent: dict[Source, list[tuple[str, int]]] = defaultdict(list)
     for source, path, written in patient.transcripts:

@@ -50,7 +50,9 @@ def load(places: Sequence[Path]) -> list[Placed]:
     if problems:
         raise ConfigError(*problems)
     if not found:
-        raise UsageError(f"{' '.join(map(str, places))}: no case is in there: a case is a YAML or JSON file")
+        raise UsageError(
+            f"{' '.join(map(str, places))}: there is no case in it: a case is a YAML or JSON file"
+        )
     return found
 
 

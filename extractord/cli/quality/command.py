@@ -152,7 +152,7 @@ def _of_kinds(cases: Sequence[Case], wanted: Sequence[str]) -> list[Case]:
     known = sorted({case.kind for case in cases})
     unknown = [kind for kind in wanted if kind not in known]
     if unknown:
-        raise UsageError(f"--kind {', '.join(unknown)}: no case is of it; there are: {', '.join(known)}")
+        raise UsageError(f"--kind {', '.join(unknown)}: no case has it; there are: {', '.join(known)}")
     return [case for case in cases if not wanted or case.kind in wanted]
 
 

@@ -141,7 +141,7 @@ class Replaying:
             try:
                 self._replies = msgspec.json.decode(path.read_bytes(), type=_Record).replies
             except msgspec.MsgspecError as error:
-                raise ConfigError(f"{path} is no record of replies: {error}") from None
+                raise ConfigError(f"{path} is not a record of replies: {error}") from None
 
     async def complete(  # the port's
         self,

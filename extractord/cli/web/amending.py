@@ -57,7 +57,7 @@ def do_leave(site: Site, asked: Asked) -> web.Response:
         if place not in known and not store.ledger.versions.history(root, path):
             raise UsageError(f"no memory stands at {place}, and none is known to have: see the list")
         if not forget(store, root, path, PERSON, purge=purge) and not purge:
-            raise UsageError(f"{place} was gone before: only its history can be erased")
+            raise UsageError(f"{place} was already gone: only its history can be erased")
     return site.go("memories", done="purged" if purge else "forgotten")
 
 
@@ -87,7 +87,7 @@ def _edited(site: Site, store: Store, place: str, seen: str, text: str) -> web.R
     root, row = one_of(rows_of(store.roots, store.names()), place)
     raw = store.roots.raw(root, row.path)
     if raw is None:
-        raise ConflictError(f"{place} is not there any more: its page brings a version back")
+        raise ConflictError(f"{place} is gone: its page brings a version back")
     before = unstamp(decode(row.path, raw))
     text = _with_line_ends(text, before)
     if digest(raw) != seen:

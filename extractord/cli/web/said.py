@@ -119,7 +119,7 @@ def _look_at(path: str) -> tuple[int, int, int]:
     except OSError as error:
         raise TranscriptError(f"{path} cannot be read any more: {error.strerror}") from error
     if not stat.S_ISREG(found.st_mode):
-        raise TranscriptError(f"{path} is no plain file")
+        raise TranscriptError(f"{path} is not a plain file")
     if found.st_size > _LARGEST_BYTES:
         raise TranscriptError(f"{path} is too large to be looked through here: `extractord entries` shows it")
     return found.st_size, found.st_mtime_ns, found.st_ino

@@ -51,7 +51,7 @@ def listening(port: int) -> socket.socket:
         return socket.create_server(("127.0.0.1", port))
     except OSError as error:
         raise UsageError(
-            f"port {port} cannot be had ({error.strerror}): give another with --port, or 0"
+            f"port {port} cannot be used ({error.strerror}): give another with --port, or 0"
         ) from error
 
 
@@ -145,7 +145,7 @@ async def _form(request: web.Request) -> dict[str, str]:
     try:
         sent = await request.post()
     except (LookupError, UnicodeError, ValueError) as error:
-        raise Refused(400, "This is no form in UTF-8.", is_guest=True) from error
+        raise Refused(400, "This is not a form in UTF-8.", is_guest=True) from error
     return {name: value for name, value in sent.items() if isinstance(value, str)}
 
 

@@ -32,7 +32,7 @@ def added(text: str | None, where: Place, value: object) -> tuple[str, Trace]:
     if node.kind != ("[" if where[depth] == -1 else "{"):
         line = text.count("\n", 0, node.start) + 1
         raise InstallError(
-            f"line {line}: {_named(where[:depth])} is not what its agent expects: mend it first"
+            f"line {line}: {_named(where[:depth])} is not what its agent expects: fix it first"
         )
     was = text[node.start + 1 : node.end - 1] if not node.items else ""
     return _put(text, node, where[depth], _wrapped(where[depth + 1 :], value)), (str(depth), was)

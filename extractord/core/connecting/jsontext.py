@@ -97,7 +97,7 @@ def _require_json(text: str, tokens: Sequence[_Token], solid: Sequence[_Token]) 
         at = error.pos if isinstance(error, json.JSONDecodeError) else 0
         line, column = text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at)
         raise InstallError(
-            f"malformed at line {line}, column {column} ({error}): mend it first; nothing was changed"
+            f"malformed at line {line}, column {column} ({error}): fix it first; nothing was changed"
         ) from error
 
 

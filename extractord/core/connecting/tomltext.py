@@ -58,7 +58,7 @@ def loaded(text: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text.removeprefix("\ufeff").replace("\r\n", "\n"))
     except tomllib.TOMLDecodeError as error:
-        raise InstallError(f"malformed: {error}; mend it first, nothing was changed") from error
+        raise InstallError(f"malformed: {error}; fix it first, nothing was changed") from error
 
 
 def _is(text: str, wanted: Table) -> bool:

@@ -71,7 +71,7 @@ class Line:
                 codes = await self._client.subscribe(topic, options=options)
             cancellations.heed()
             if refused := [code for code in codes if isinstance(code, ReasonCode) and code.value >= _REFUSED]:
-                raise BusError(f"the broker lets us not hear {topic}: {refused[0].getName().lower()}")
+                raise BusError(f"the broker does not let us hear {topic}: {refused[0].getName().lower()}")
 
     async def unsubscribe(self, topics: Iterable[str]) -> None:
         """Hear these no more: a session that lasts has them still."""

@@ -17,7 +17,7 @@ HANGS_UP = "it hung up"
 _REASONS = {
     0x80: HANGS_UP,
     0x86: "it does not know this name and password: see `mqtt.user` and `mqtt.password_file`",
-    0x87: "not authorized: it does not know this name and password, or its ACL has not this name",
+    0x87: "not authorized: it does not know this name and password, or its ACL does not list this name",
     0x8E: HANGS_UP,  # the session is taken over; not every broker says so
 }
 

@@ -50,7 +50,7 @@ def _cause(error: OSError, path: Path) -> str:
         case errno.ENOTDIR | errno.ELOOP if path.is_symlink():
             return "is a symbolic link; name the directory that it leads to"
         case errno.ENOTDIR:
-            return "is no directory"
+            return "is not a directory"
         case _:
             return error.strerror or "cannot be opened"
 

@@ -27,7 +27,7 @@ class Reach:
         plain = stat.S_ISREG(found.st_mode) and found.st_nlink == 1
         if not plain or found.st_uid != self.uid or found.st_dev != self._device:
             raise StoreError(
-                f"{self.name}/{path} is no plain file of its owner with a single name; left as it is"
+                f"{self.name}/{path} is not a plain file of its owner with a single name; left as it is"
             )
 
     @contextmanager

@@ -165,7 +165,7 @@ def _check_file(path: Path) -> os.stat_result:
 def _version(connection: sqlite3.Connection, path: Path, steps: Sequence[Step]) -> int:
     version = int(connection.execute("PRAGMA user_version").fetchone()[0])
     if version == 0:
-        raise DamagedLedgerError(f"{path} is a database, but no ledger: move it aside and start again")
+        raise DamagedLedgerError(f"{path} is a database, but not a ledger: move it aside and start again")
     if version > len(steps):
         raise LedgerError(
             f"{path} was written by a newer extractord (schema {version}, this one knows {len(steps)}): "

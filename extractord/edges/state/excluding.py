@@ -27,7 +27,9 @@ def excluded_in(directory: Path) -> tuple[str, ...]:
     try:
         return msgspec.json.decode(raw, type=tuple[str, ...])
     except msgspec.MsgspecError as error:
-        raise ConfigError(f"{place} is damaged ({error}): mend it, a JSON list of directories") from error
+        raise ConfigError(
+            f"{place} is damaged ({error}): repair it; it is a JSON list of directories"
+        ) from error
 
 
 def exclude_in(state: Path, directory: str, *, excluded: bool) -> None:

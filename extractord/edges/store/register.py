@@ -43,7 +43,7 @@ class Register:
         try:
             return tuple(msgspec.json.decode(line, type=Tombstone) for line in lines if line)
         except (msgspec.MsgspecError, RecursionError) as error:
-            raise StoreError(f"{self._path} is damaged ({error}): mend or move the bad line") from error
+            raise StoreError(f"{self._path} is damaged ({error}): repair or move the bad line") from error
 
     def torn(self) -> str:
         """A warning where only half of the last line is there, a sentence; else empty."""
