@@ -35,8 +35,6 @@ class Calling(Struct, frozen=True, kw_only=True):
     """So long the broker keeps our subscriptions, and what comes for them, without a line."""
     packet_bytes: int = 8192
     """The broker sends nothing longer."""
-    unanswered: int = 100
-    """So many messages at most may be here without `ack`."""
 
 
 class Came(Struct, frozen=True):

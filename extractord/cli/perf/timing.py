@@ -16,6 +16,7 @@ from typing import NamedTuple
 from extractord.errors import ExtractordError
 
 _PAGE = 4096
+_SYNCS = 11
 
 
 class Taken(NamedTuple):
@@ -52,7 +53,7 @@ def _cpu() -> float:
     return time.process_time() + children.ru_utime + children.ru_stime
 
 
-def sync_s(folder: Path, rounds: int = 11) -> float:
+def sync_s(folder: Path) -> float:
     """Given a folder, return the median of what the disk under it takes to make a page durable."""
     with (folder / "sync").open("wb", buffering=0) as file:
 
@@ -60,7 +61,7 @@ def sync_s(folder: Path, rounds: int = 11) -> float:
             file.write(bytes(_PAGE))
             os.fsync(file.fileno())
 
-        return medians([timed(sync) for _ in range(rounds)]).wall
+        return medians([timed(sync) for _ in range(_SYNCS)]).wall
 
 
 def own_process(arguments: Sequence[str], environ: Mapping[str, str] | None = None) -> str:

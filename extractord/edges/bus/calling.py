@@ -24,6 +24,8 @@ from extractord.errors import BusError
 
 _LONGEST_WAIT_S = 60.0
 _KEEPALIVE_S = 30
+_UNANSWERED = 100
+"""So many messages at most may be here, or there, without an acknowledgement."""
 _COPY = "again and again: does a copy of this state run elsewhere?"
 _OFTEN = 3
 _LOGGER = logging.getLogger("extractord.mqtt")
@@ -47,7 +49,7 @@ async def line_to(broker: Broker, calling: Calling) -> AsyncIterator[Line]:
         properties=_properties(calling),
         keepalive=_KEEPALIVE_S,
         timeout=ANSWER_S,
-        max_inflight_messages=calling.unanswered,
+        max_inflight_messages=_UNANSWERED,
         logger=_LOGGER,
     )
     line, cancellations = Line(client), Cancellations()
@@ -118,7 +120,7 @@ def _properties(calling: Calling) -> Properties:
     properties = Properties(PacketTypes.CONNECT)  # type: ignore[no-untyped-call]
     properties.SessionExpiryInterval = calling.session_s
     properties.MaximumPacketSize = calling.packet_bytes
-    properties.ReceiveMaximum = calling.unanswered
+    properties.ReceiveMaximum = _UNANSWERED
     return properties
 
 
