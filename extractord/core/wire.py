@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Annotated
+from collections.abc import Awaitable, Callable, Iterator
+from typing import Annotated, Self
 
 import msgspec
 from msgspec import Meta, Struct
@@ -13,6 +13,8 @@ from extractord.errors import ExtractordError
 
 FRAME_BYTES = 16 * 1024 * 1024
 """The largest frame that is taken from a process that may have been turned."""
+CHUNK_BYTES = 256 * 1024
+"""So much is read of a pipe at once."""
 _LENGTH_BYTES = 4
 
 
@@ -161,3 +163,27 @@ class Frames:
                 raise WireError(f"a frame does not decode: {error}") from None
             except (UnicodeError, RecursionError) as error:
                 raise WireError(f"a frame does not decode: {type(error).__name__}") from None
+
+
+class Incoming:
+    """The messages that come over a pipe, one after the other, until its other end is closed.
+
+    `read` returns the next bytes, at most so many, and none at the end. Raises WireError as Frames does.
+    """
+
+    def __init__(self, read: Callable[[int], Awaitable[bytes]]) -> None:
+        self._read = read
+        self._frames = Frames()
+        self._whole: Iterator[Said] = iter(())
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> Said:
+        while True:
+            for said in self._whole:
+                return said
+            chunk = await self._read(CHUNK_BYTES)
+            if not chunk:
+                raise StopAsyncIteration
+            self._whole = self._frames.feed(chunk)

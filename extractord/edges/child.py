@@ -13,11 +13,13 @@ from extractord.core.handed import checked, fault, tidy
 from extractord.core.ports import Complete, Link, Processes
 from extractord.core.records import Conversation, Ending, Message, Refusal, Reply, Tool
 from extractord.core.wire import (
+    CHUNK_BYTES,
     Answer,
     Ask,
     Done,
     Failed,
     Frames,
+    Incoming,
     Probe,
     Probed,
     Refused,
@@ -27,7 +29,6 @@ from extractord.core.wire import (
     frame,
 )
 
-CHUNK_BYTES = 256 * 1024
 AUDITED = 200
 """Refusals of a run that become rows; the rest is counted."""
 PROBE_S = 20.0
@@ -68,39 +69,35 @@ class ForkedChild:
         return replace(conversation, refusals=tuple(heard.refusals), denied=heard.denied)
 
     async def _talk(self, start: Start, link: Link, complete: Complete, heard: _Heard) -> Conversation:
-        frames = Frames()
         await link.write(frame(start))
-        while chunk := await link.read(CHUNK_BYTES):
-            for said in frames.feed(chunk):
-                match said:
-                    case Ask():
-                        heard.asked += 1
-                        if heard.asked > start.turns:
-                            raise WireError(f"it asked for more than {start.turns} turns")
-                        reply = await complete(said.messages, self._tools)
-                        await link.write(frame(Answer(id=said.id, reply=reply)))
-                    case Refused():
-                        heard.denied += 1
-                        if len(heard.refusals) < AUDITED:
-                            heard.refusals.append(tidy(said.refusal))
-                    case Done():
-                        return checked(said.conversation, start.turns)
-                    case Failed():
-                        raise WireError(fault(said))
-                    case _:
-                        raise WireError(f"it sent a {type(said).__name__}")
+        async for said in Incoming(link.read):
+            match said:
+                case Ask():
+                    heard.asked += 1
+                    if heard.asked > start.turns:
+                        raise WireError(f"it asked for more than {start.turns} turns")
+                    reply = await complete(said.messages, self._tools)
+                    await link.write(frame(Answer(id=said.id, reply=reply)))
+                case Refused():
+                    heard.denied += 1
+                    if len(heard.refusals) < AUDITED:
+                        heard.refusals.append(tidy(said.refusal))
+                case Done():
+                    return checked(said.conversation, start.turns)
+                case Failed():
+                    raise WireError(fault(said))
+                case _:
+                    raise WireError(f"it sent a {type(said).__name__}")
         raise WireError("it ended without an answer")
 
     async def probe(self, probe: Probe, roots: Sequence[int]) -> Probed:
         """Let a child try what it must not be able to do. Raise WireError where it does not answer."""
         async with self._processes.forked(roots) as link:
             await link.write(frame(probe))
-            frames = Frames()
             async with asyncio.timeout(PROBE_S):
-                while chunk := await link.read(CHUNK_BYTES):
-                    for said in frames.feed(chunk):
-                        if isinstance(said, Probed):
-                            return said
+                async for said in Incoming(link.read):
+                    if isinstance(said, Probed):
+                        return said
         raise WireError("the child ended before it was tried; its error is on standard error")
 
 

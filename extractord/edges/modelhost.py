@@ -10,10 +10,9 @@ from contextlib import AsyncExitStack
 
 from extractord.core.ports import Link, Processes
 from extractord.core.records import Message, Reply, Tool
-from extractord.core.wire import Answer, Ask, Frames, Said, Unanswered, WireError, frame
+from extractord.core.wire import CHUNK_BYTES, Answer, Ask, Incoming, Said, Unanswered, WireError, frame
 from extractord.errors import ModelError, ModelFault
 
-CHUNK_BYTES = 256 * 1024
 _FAULTS: Mapping[str, ModelFault] = {
     "transient": "transient",
     "rate_limit": "rate_limit",
@@ -107,15 +106,13 @@ class ModelHost:
             self._idle = loop.call_later(self._idle_s, lambda: loop.create_task(self.stop()))
 
     async def _listen(self, link: Link) -> None:
-        frames = Frames()
         reason = "the model host ended before it answered; its error is on standard error"
         try:
-            while chunk := await link.read(CHUNK_BYTES):
-                for said in frames.feed(chunk):
-                    if isinstance(said, Answer | Unanswered):
-                        asked = self._pending.pop(said.id, None)  # once: a second answer is to nobody
-                        if asked is not None and not asked.done():
-                            asked.set_result(said)
+            async for said in Incoming(link.read):
+                if isinstance(said, Answer | Unanswered):
+                    asked = self._pending.pop(said.id, None)  # once: a second answer is to nobody
+                    if asked is not None and not asked.done():
+                        asked.set_result(said)
         except WireError as error:
             reason = f"the model host: {error}"
         for asked in self._pending.values():
@@ -132,16 +129,14 @@ async def _serve(answer: Callable[[Ask], Awaitable[Said]]) -> None:
     loop = asyncio.get_running_loop()
     reader = asyncio.StreamReader(limit=CHUNK_BYTES)
     await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
-    frames = Frames()
 
     async def one(ask: Ask) -> None:
         _put(frame(await answer(ask)))
 
     async with asyncio.TaskGroup() as at_work:  # an error that nobody foresaw ends the host: no ask hangs
-        while chunk := await reader.read(CHUNK_BYTES):
-            for said in frames.feed(chunk):
-                if isinstance(said, Ask):
-                    at_work.create_task(one(said))
+        async for said in Incoming(reader.read):
+            if isinstance(said, Ask):
+                at_work.create_task(one(said))
 
 
 def _put(data: bytes) -> None:
