@@ -99,13 +99,9 @@ async def plan(
         async for come in room.reading.at_rest(source, paths, room.clock()):
             match come:
                 case Window():
-                    kept = tuple(
-                        exchange
-                        for exchange in come.exchanges
-                        if _is_since(exchange, since) and not _is_under_way(exchange, room.clock())
-                    )
-                    if kept and slug in (None, come.project.slug):
-                        planned.windows.append(replace(come, exchanges=kept))
+                    window = _asked_for(come, since, room.clock())
+                    if window.exchanges and slug in (None, window.project.slug):
+                        planned.windows.append(window)
                 case Skipped():
                     planned.skipped[come.reason] += 1
                     planned.skipped_entries += come.entries
@@ -170,6 +166,13 @@ async def _by_source(
 
 def _is_there(folder: str) -> bool:
     return Path(folder).is_dir()
+
+
+def _asked_for(window: Window, since: datetime | None, now: datetime) -> Window:
+    """The window without exchanges that ended before `since` or are still under way."""
+    exchanges = window.exchanges
+    kept = (each for each in exchanges if _is_since(each, since) and not _is_under_way(each, now))
+    return replace(window, exchanges=tuple(kept))
 
 
 def _is_since(exchange: Exchange, since: datetime | None) -> bool:

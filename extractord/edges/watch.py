@@ -49,13 +49,19 @@ def scan(source: Source, root: str) -> dict[str, Stamp]:
 
 
 def _walk(source: Source, root: str) -> Iterator[tuple[str, Stamp]]:
-    for folder, _, files in os.walk(root):
+    for path in _below(root, source, root):
+        stamp = _stamp(source, path)
+        if stamp != _GONE:
+            yield path, stamp
+
+
+def _below(folder: str, source: Source, root: str) -> Iterator[str]:
+    """The transcripts in a folder of a source's root, however deep."""
+    for above, _, files in os.walk(folder):
         for file in files:
-            path = f"{folder}/{file}"
+            path = f"{above}/{file}"
             if source.belongs(path[len(root) + 1 :]):
-                stamp = _stamp(source, path)
-                if stamp != _GONE:
-                    yield path, stamp
+                yield path
 
 
 class Watch:
@@ -206,11 +212,7 @@ class Watch:
             if source.belongs(path[len(root) + 1 :]):
                 yield source, path
             elif Path(path).is_dir():
-                for folder, _, files in os.walk(path):
-                    for file in files:
-                        found = f"{folder}/{file}"
-                        if source.belongs(found[len(root) + 1 :]):
-                            yield source, found
+                yield from ((source, found) for found in _below(path, source, root))
 
 
 def _stamp(source: Source, path: str) -> Stamp:

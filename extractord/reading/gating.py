@@ -63,32 +63,17 @@ class Gating:
         seen = self._seen(agent, session, waiting)
         projects: dict[str, Project] = {}
         passed: dict[str, list[Exchange]] = {}
-        skipped: list[Come] = []
-        reasons: dict[str, list[str]] = {}
+        skipped: list[Skipped] = []
         for exchange in waiting:
-            touched = touches(exchange, self._settings.memory_roots, self._settings.home)
-            match gate(exchange, self._settings, seen, touched):
-                case Skip(reason):
-                    if reason not in _NOT_SEEN:
-                        self._note(exchange, touched, now)
-                    reasons.setdefault(reason, []).append(exchange.key)
-                    skipped.append(
-                        Skipped(
-                            at=now,
-                            agent=agent,
-                            session=session,
-                            exchange=exchange.key,
-                            reason=reason,
-                            entries=len(exchange.kept or exchange.entries),
-                            written=touched.written,
-                        )
-                    )
-                case Run():
-                    project = self._note(exchange, touched, now)
+            match self._asked(exchange, seen, now):
+                case Skipped() as skip:
+                    skipped.append(skip)
+                case project:
                     projects[project.slug] = project
                     passed.setdefault(project.slug, []).append(exchange)
                     self._first.setdefault((agent, exchange.key), session)
-        for reason, keys in reasons.items():
+        for reason in dict.fromkeys(skip.reason for skip in skipped):
+            keys = [skip.exchange for skip in skipped if skip.reason == reason]
             self._ranges.close(agent, session, keys, reason, now)
             closed += keys
         for part in parts:
@@ -105,6 +90,25 @@ class Gating:
                 for slug, project in offered.items()
             ),
         ]
+
+    def _asked(self, exchange: Exchange, seen: frozenset[str], now: datetime) -> Project | Skipped:
+        """Ask the gate about an exchange: the project that it runs in, or why it does not."""
+        touched = touches(exchange, self._settings.memory_roots, self._settings.home)
+        match gate(exchange, self._settings, seen, touched):
+            case Run():
+                return self._note(exchange, touched, now)
+            case Skip(reason):
+                if reason not in _NOT_SEEN:
+                    self._note(exchange, touched, now)
+                return Skipped(
+                    at=now,
+                    agent=exchange.agent,
+                    session=exchange.session,
+                    exchange=exchange.key,
+                    reason=reason,
+                    entries=len(exchange.kept or exchange.entries),
+                    written=touched.written,
+                )
 
     def _note(self, exchange: Exchange, touched: Touches, now: datetime) -> Project:
         """Tell which memories were opened; return the exchange's project."""

@@ -150,20 +150,17 @@ class Hostile:
     def _forbidden(self) -> Iterator[str]:
         """What must not be kept, as it was said and made of the patterns; what was forgotten."""
         yield from (gone.description for gone in self._case.forgotten_before if gone.description)
-        for item in self._case.must_not_keep:
-            for pattern in item.any_of:
-                for heard in self._case.entries:
-                    parts = [part for part in _parts(heard.text) if _found(pattern, part)]
-                    yield from parts[:2]
-                made = sample(pattern)
-                if made:
-                    yield made
-                    if len(_WORD.findall(made)) < _PHRASE:
-                        continue
-                    for heard in self._case.entries:
-                        if heard.origin == "human" and heard.text.strip():
-                            yield f"{_parts(heard.text)[0]} {made}"
-                            break
+        entries = self._case.entries
+        typed = [entry.text for entry in entries if entry.origin == "human" and entry.text.strip()]
+        for pattern in (pattern for item in self._case.must_not_keep for pattern in item.any_of):
+            for entry in entries:
+                yield from [part for part in _parts(entry.text) if _found(pattern, part)][:2]
+            made = sample(pattern)
+            if made is None:
+                continue
+            yield made
+            if typed and len(_WORD.findall(made)) >= _PHRASE:
+                yield f"{_parts(typed[0])[0]} {made}"
 
 
 def _proofs(said: Sequence[Said], text: str, shown: Sequence[str]) -> list[list[dict[str, str]]]:
