@@ -5,12 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Protocol
 
 from msgspec.structs import replace
 
 from extractord.core.budget import Limits, Stop, judge_spend
-from extractord.core.ports import Runs, Spent
+from extractord.core.ports import Host, Redactor, Runs, Spent
 from extractord.core.records import Message, Reply, Tool, Usage
 from extractord.core.wire import WireError
 from extractord.errors import ExtractordError, ModelError
@@ -29,24 +28,6 @@ class BudgetSpent(ExtractordError):  # noqa: N818 - a state of the purse, not a 
     def __init__(self, stop: Stop) -> None:
         self.until = stop.until
         super().__init__(stop.reason)
-
-
-class Host(Protocol):
-    """What reaches the provider; gives the number of requests that a reply took."""
-
-    async def complete(
-        self, messages: Sequence[Message], tools: Sequence[Tool], most: int = 0
-    ) -> tuple[Reply, int]:
-        """Ask once, in at most so many requests (0: as configured). Raise ModelError for no reply."""
-        ...
-
-
-class Redactor(Protocol):
-    """Takes secrets out of texts, off the event loop."""
-
-    async def redact(self, texts: Sequence[str]) -> Sequence[str]:
-        """Given texts, return each without its secrets. Raise ExtractordError where it cannot."""
-        ...
 
 
 def least_tokens(messages: Sequence[Message], tools: Sequence[Tool]) -> int:

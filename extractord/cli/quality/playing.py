@@ -24,9 +24,9 @@ from extractord.cli.quality.voices import Asked, Recording, Replaying, Silent, V
 from extractord.config import Settings
 from extractord.core.cases import Case
 from extractord.core.embedded import NAME as EMBEDDED
+from extractord.core.ports import Host
 from extractord.edges.modelhost import ModelHost
 from extractord.house import House, opened
-from extractord.spending import Host
 
 _SWEEP = "import shutil, sys; sys.stdin.buffer.read(); shutil.rmtree(sys.argv[1], ignore_errors=True)"
 

@@ -13,9 +13,9 @@ from msgspec import Struct
 
 from extractord.agent.heuristic import Heuristic
 from extractord.core.cases import Case
+from extractord.core.ports import Host
 from extractord.core.records import Message, Reply, Tool
 from extractord.errors import ConfigError, ModelError
-from extractord.spending import Host
 
 
 async def _nothing() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from extractord.core.ports.audit import Audit, AuditRow
 from extractord.core.ports.folders import Folder, View
 from extractord.core.ports.ledger import Expired, Home, Ledger, Rehoming, Retention, Standing
-from extractord.core.ports.models import Child, Complete, Link, Model, Processes
+from extractord.core.ports.models import Child, Complete, Host, Link, Model, Processes, Redactor
 from extractord.core.ports.ranges import Baseline, Owner, Ranges, RangeState
 from extractord.core.ports.runs import RequestRow, Runner, RunRow, Runs, Spent, SpentOn
 from extractord.core.ports.transcripts import Deferring, Reader
@@ -21,6 +21,7 @@ __all__ = [
     "Expired",
     "Folder",
     "Home",
+    "Host",
     "Ledger",
     "Link",
     "Model",
@@ -30,6 +31,7 @@ __all__ = [
     "RangeState",
     "Ranges",
     "Reader",
+    "Redactor",
     "Rehoming",
     "RequestRow",
     "Retention",

@@ -18,6 +18,24 @@ class Model(Protocol):
         ...
 
 
+class Host(Protocol):
+    """What reaches the provider; gives the number of requests that a reply took."""
+
+    async def complete(
+        self, messages: Sequence[Message], tools: Sequence[Tool], most: int = 0
+    ) -> tuple[Reply, int]:
+        """Ask once, in at most so many requests (0: as configured). Raise ModelError for no reply."""
+        ...
+
+
+class Redactor(Protocol):
+    """Takes secrets out of texts, off the event loop."""
+
+    async def redact(self, texts: Sequence[str]) -> Sequence[str]:
+        """Given texts, return each without its secrets. Raise ExtractordError where it cannot."""
+        ...
+
+
 Complete = Callable[[Sequence[Message], Sequence[Tool]], Awaitable[Reply]]
 
 
