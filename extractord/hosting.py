@@ -13,7 +13,7 @@ import msgspec
 
 from extractord.core.wire import Ask, Provider, Said, Unanswered
 from extractord.edges.confine import confine_host, hide_memory
-from extractord.edges.confine.trial import is_enough, what_host_can
+from extractord.edges.confine.trial import is_enough, not_enough, what_host_can
 from extractord.edges.modelhost import serve
 from extractord.errors import ConfigError
 
@@ -43,10 +43,7 @@ def host(provider: str, confinement: str) -> None:
         level = confine_host(_readable())
         could = what_host_can()
         if confinement == "required" and not is_enough(level, could):
-            sys.exit(
-                f"the model host cannot be confined here (reached: {level}; it could: {', '.join(could)}): "
-                'set confinement = "best-effort" to run all the same'
-            )
+            sys.exit(not_enough("the model host", level, could))
     serve(answer)
 
 

@@ -23,7 +23,7 @@ from extractord.core.embedded import NAME as EMBEDDED
 from extractord.core.ports import Runner
 from extractord.core.wire import Probe, Probed
 from extractord.edges.child import ForkedChild
-from extractord.edges.confine.trial import is_enough
+from extractord.edges.confine.trial import is_enough, not_enough
 from extractord.edges.folder import Folder
 from extractord.edges.ledger import Ledger
 from extractord.edges.modelhost import ModelHost
@@ -200,11 +200,7 @@ async def _tried(settings: Settings, processes: Processes, state: State) -> str:
     with closing(Folder.create(settings.memory_dir / "user", Path(platform_surroundings()[1]))) as root:
         tried = await probed(processes, settings, state.directory / "identity", root)
     if settings.confinement == "required" and not is_enough(tried.level, tried.succeeded):
-        could = ", ".join(tried.succeeded) or "everything"
-        raise ConfinementError(
-            f"the sub-agent cannot be confined here (reached: {tried.level}; it could: {could}): "
-            'set confinement = "best-effort" to run all the same'
-        )
+        raise ConfinementError(not_enough("the sub-agent", tried.level, tried.succeeded))
     return tried.level
 
 

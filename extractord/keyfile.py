@@ -22,7 +22,7 @@ def fault_of(setting: str, path: Path, *, is_secret: bool) -> str | None:
     try:
         found = path.stat()
         if not stat.S_ISREG(found.st_mode):
-            return f"`{setting}` names {path}, which is no file: {wanted}"
+            return f"`{setting}` names {path}, which is not a file: {wanted}"
         path.open("rb").close()
     except OSError as error:
         return f"`{setting}` names {path}, which cannot be read ({error.strerror}): {wanted}"

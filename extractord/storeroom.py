@@ -14,7 +14,7 @@ from extractord.config import Settings, platform_surroundings
 from extractord.core.printable import LINES, printable
 from extractord.core.redact import redact
 from extractord.edges.confine import confine_daemon
-from extractord.edges.confine.trial import is_enough, what_daemon_can
+from extractord.edges.confine.trial import is_enough, not_enough, what_daemon_can
 from extractord.edges.folder import Folder
 from extractord.edges.ledger import Ledger
 from extractord.edges.state import State, daemon_of
@@ -55,11 +55,7 @@ def confined(
     level = confine_daemon(writable, broker_port=broker_port)
     wrong = what_daemon_can(writable[-1], beside)
     if settings.confinement == "required" and not is_enough(level, wrong):
-        could = ", ".join(wrong) or "everything"
-        raise ConfinementError(
-            f"this process cannot be confined here (reached: {level}; {could}): "
-            'set confinement = "best-effort" to run all the same'
-        )
+        raise ConfinementError(not_enough("this process", level, wrong))
     return level
 
 

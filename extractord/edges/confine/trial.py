@@ -48,13 +48,22 @@ def what_daemon_can(writable: Path, beside: Path) -> tuple[str, ...]:
     if _succeeds(lambda: _create(beside / _PROBE)):
         wrong.append("write beside its folders")
     if not _succeeds(lambda: _create(writable / _PROBE)):
-        wrong.append("no write in its own")
+        wrong.append("not write in its own")
     return tuple(wrong)
 
 
 def is_enough(level: str, succeeded: Sequence[str]) -> bool:
     """True where it was confined, and nothing succeeded that it has no use for."""
     return level != "none" and not succeeded
+
+
+def not_enough(who: str, level: str, succeeded: Sequence[str]) -> str:
+    """Given a process that is not confined enough, return a sentence that says so, and what to do."""
+    could = ", ".join(succeeded) or "everything"
+    return (
+        f"{who} cannot be confined here (reached: {level}; it could: {could}): "
+        'set confinement = "best-effort" to run all the same'
+    )
 
 
 def _succeeds(attempt: Callable[[], object]) -> bool:
