@@ -41,7 +41,7 @@ class Accounts:
     model: str
     confinement: str
     is_told: bool = False
-    """Somebody is told of each run: it is noted with the row, and until that is done."""
+    """Each run is reported to somebody: its row is marked until that is done."""
 
     def attempts(self, window: Window) -> int:
         """How often the window's exchanges were attempted before."""
@@ -83,7 +83,7 @@ class Accounts:
         return bool(gone)
 
     def tell(self, told: Callable[[RunRow], None]) -> None:
-        """Tell of each run that ended and that nobody was told of: its process may have been killed first."""
+        """Report each run that ended and was not reported: its process may have been killed first."""
         for row in self.ledger.runs.unsaid():
             told(row)
             self.ledger.runs.said(row.run)

@@ -22,7 +22,7 @@ class Dispatch:
     """Begins runs as the mailbox lets them, and gives back to it what could not run."""
 
     def __init__(self, house: House, ended: Callable[[RunRow], None], faulted: Callable[[], None]) -> None:
-        """`ended` is told of each run; `faulted` when one failed as no run can: see `fault`."""
+        """`ended` is called with each run that ended; `faulted` when one failed by our fault, see `fault`."""
         self.house = house
         """In which runs are made now."""
         self._ended = ended
@@ -49,7 +49,7 @@ class Dispatch:
         return max((row.retry_at for row in rows if row.retry_at), default=None)
 
     def tell(self) -> None:
-        """Tell of runs whose process was killed before it could."""
+        """Report runs whose process was killed before it could."""
         self.house.extraction.accounts.tell(self._ended)
 
     async def take_up(self) -> None:

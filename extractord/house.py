@@ -75,7 +75,7 @@ class Means:
     level: str
     """The confinement that a child reaches."""
     is_told: bool
-    """Somebody is told of each run that ends: this is a daemon."""
+    """Each run that ends is reported: this is a daemon."""
     closing: AsyncExitStack
 
 

@@ -109,7 +109,7 @@ def another_store(
 
 
 def require_memory(memory: Path, home: Path) -> None:
-    """Make the memory directory where it lacks. Raise ConfigError where it may not be one."""
+    """Make the memory directory if it is missing. Raise ConfigError where it cannot be used as one."""
     try:
         Folder.create(memory, home).close()
     except StoreError as error:

@@ -107,7 +107,7 @@ def _front_matter(question: Question) -> str | None:
         return header
     missing = [key for key in ("name", "description", "type") if not getattr(header, key)]
     if missing:
-        return f"The front matter lacks {' and '.join(missing)}"
+        return f"The front matter has no {' and no '.join(missing)}"
     return None if header.type in TYPES else f"The type {shown(header.type)} is none of {', '.join(TYPES)}"
 
 

@@ -73,7 +73,9 @@ def _answers(tools: Tools, reply: Reply, calls: tuple[Call, ...]) -> tuple[list[
         else:
             answers.append(Message(role="tool", call_id=calls[number].id, content=tools.apply(call)))
     if len(reply.calls) > CALLS_A_TURN and answers:
-        note = f"\nOf {len(reply.calls)} calls only the first {CALLS_A_TURN} were done; make the others anew."
+        note = (
+            f"\nOf {len(reply.calls)} calls only the first {CALLS_A_TURN} were done; make the others again."
+        )
         answers[-1] = Message(role="tool", call_id=answers[-1].call_id, content=answers[-1].content + note)
     return answers, finished
 

@@ -107,7 +107,7 @@ def forget(
     project: Project = None,
     json: Json = False,
 ) -> None:
-    """Remove a memory; the same words do not bring it back, only saying it anew.
+    """Remove a memory; the same words do not bring it back, only saying it again.
 
     Parameters
     ----------

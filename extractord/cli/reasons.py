@@ -31,7 +31,7 @@ def why_withheld(withheld: str) -> str:
     """Given why a file is withheld, rule and reason, return why a person is asked."""
     rule, _, reason = withheld.partition(": ")
     told = _begun_small(why(rule, reason)) if reason else f"{rule}."
-    return f"It is on the disk, but no agent is told of it: {told}"
+    return f"It is on the disk, but no agent is shown it: {told}"
 
 
 def _found(reason: str) -> str:

@@ -168,7 +168,7 @@ def _told(roots: Roots, names: Collection[str], each: Waits) -> Iterator[str]:
         yield f"  said   {said}{printable(change.source)}, trust {change.trust.word}"
         yield from (f"  quote  {printable(' '.join(quote.split()))}" for quote in change.quotes)
         if standing.moved:
-            yield "  note   somebody changed this file since: it can only be rejected, or said anew"
+            yield "  note   somebody changed this file since: it can only be rejected, or said again"
         yield from (f"  {line}" for line in diff(standing.before, change.text, place))
 
 

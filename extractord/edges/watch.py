@@ -76,12 +76,12 @@ class Watch:
         warn: Callable[[str], None],
         passed: Callable[[], None] = lambda: None,
     ) -> None:
-        """Given each source with its folders, resolve links; `warn` is told of what is slower for a reason.
-
-        `passed` is told each time that the watch has gone round, at least every few seconds.
+        """Given each source with its folders, resolve links.
 
         `polling` looks every few seconds instead of asking the system; folders on network file
-        systems are polled anyway. `rescan_s` is how often everything is looked at again.
+        systems are polled anyway. `rescan_s` is how often everything is looked at again. `warn` is
+        called with a sentence where watching is slower than it should be; `passed` each time that
+        the watch has gone round, at least every few seconds.
         """
         self._roots = tuple(dict.fromkeys((source, str(Path(root).resolve())) for source, root in roots))
         self._polling = polling

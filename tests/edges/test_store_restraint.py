@@ -30,7 +30,7 @@ def test_the_same_description_is_refused_and_names_the_file_to_edit(house: House
     again = creates(house, "when-we-ship.md", "deploys happen on Tuesdays, only")
     assert again.outcome is Outcome.NOTHING_TO_SAVE
     assert [(one.rule, one.reason) for one in again.refusals] == [
-        ("duplicate", "/memory/project/deploys.md says this already. Edit it where it lacks something.")
+        ("duplicate", "/memory/project/deploys.md says this already. Edit it if something is missing there.")
     ]
 
 

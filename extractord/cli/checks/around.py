@@ -70,7 +70,7 @@ def _unit(patient: Patient, name: str, path: str) -> Iterator[Finding]:
     elif (found := _STOP.search(text)) and int(given := found[1] or found[2]) < wanted:
         yield warn(
             f"{path} gives it {given} s to stop, and run.drain_s wants {wanted}",
-            f"`extractord install {name}` writes it anew",
+            f"`extractord install {name}` rewrites it",
         )
 
 

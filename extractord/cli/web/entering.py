@@ -65,7 +65,7 @@ class Entry:
         """Given the token of an address, answer with the cookie, away from the token. Raise Refused."""
         is_ticket = bool(self.ticket) and _same(token, self.ticket)
         if not (is_ticket or _same(token, self.token)):
-            raise Refused(403, "The address lacks its token: open it as the terminal shows it.")
+            raise Refused(403, "The token is missing from the address: open it as the terminal shows it.")
         if is_ticket:
             self.ticket = ""
         answer = web.Response(status=303, headers={"Location": f"/{self.folder}/memories"})

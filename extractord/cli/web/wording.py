@@ -26,7 +26,7 @@ _MARKS = {"+": "added", "-": "removed", "@": "place"}
 DONE = {
     "edited": "Your words are in place. The version before is in the history.",
     "unchanged": "Nothing was changed: the text is as it was.",
-    "forgotten": "Forgotten. The same words do not bring it back, only saying it anew.",
+    "forgotten": "Forgotten. The same words do not bring it back, only saying it again.",
     "purged": "Forgotten, and its history erased.",
     "pinned": "Pinned: no run changes it any more.",
     "unpinned": "Unpinned: runs may change it again.",

@@ -22,6 +22,6 @@ TARGET = Target(
     purpose="a passage in a project's AGENTS.md, or CLAUDE.md where only that is there, for any agent",
     additions=_additions,
     notes=lambda _ground: (
-        "This file is usually shared: whoever has no extractord is told of a command that they lack.",
+        "This file is usually shared: people without extractord will see a command that they do not have.",
     ),
 )

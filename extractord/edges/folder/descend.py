@@ -38,7 +38,7 @@ def open_below(root: int, path: str, flags: int) -> int:
     """Given a directory's descriptor and a path below it, return a descriptor of what is there.
 
     By openat2 with BENEATH, NO_SYMLINKS, NO_MAGICLINKS and NO_XDEV; where the kernel or a filter
-    lacks it, by a walk. Raise OSError, ELOOP or ENOTDIR for a link, EXDEV for a mount.
+    does not allow it, by a walk. Raise OSError, ELOOP or ENOTDIR for a link, EXDEV for a mount.
     """
     libc = _libc()
     if libc is None:

@@ -33,7 +33,7 @@ def open_root(path: Path, home: Path) -> int:
 
 
 def make_root(path: Path) -> None:
-    """Given an absolute path, make the directory (0700) and what lacks above it. Raise StoreError."""
+    """Given an absolute path, make the directory (0700) and its missing parents. Raise StoreError."""
     try:
         for folder in (*reversed(path.parents), path):
             if not folder.is_dir():

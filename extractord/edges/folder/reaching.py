@@ -54,7 +54,7 @@ class Reach:
             raise self.refused(path, error) from error
 
     def make(self, folder: str, path: str) -> None:
-        """Make what lacks of a folder below the root, each durably; what is refused is told of `path`."""
+        """Make a folder below the root and its missing parents, each durably; an error names `path`."""
         above = ""
         for name in folder.split("/") if folder else ():
             with self.to(above, path) as here:

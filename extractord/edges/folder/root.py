@@ -19,7 +19,7 @@ from extractord.errors import ConflictError, StoreError
 from extractord.policy.requests import Found, PathFacts
 
 TEMPORARY = ".tmp-"
-"""How the name of an unfinished write begins: hidden, so that no memory can have it."""
+"""How the name of an unfinished write begins: hidden, as no memory's name can be."""
 
 
 _DISPLACED_BYTES = 1 << 30
@@ -39,7 +39,7 @@ class Folder:
 
     @classmethod
     def create(cls, path: Path, home: Path) -> Folder:
-        """Given an absolute path, open the memory root there, made (0700) where it lacks."""
+        """Given an absolute path, open the memory root there, made (0700) if it is missing."""
         make_root(path)
         return cls.open(path, home)
 
@@ -135,7 +135,7 @@ class Folder:
         """Replace the file as a whole and durably: temporary file, fsync, rename, fsync.
 
         `token` makes the hidden name that it has first, and then what it displaced; with one, the
-        last fsync is left to `settle`. Folders that lack are made (0700). Raise ConflictError where not
+        last fsync is left to `settle`. Missing folders are made (0700). Raise ConflictError where not
         `over` stands there, None for no file, and StoreError for something other than a plain file: it
         is left as it is.
         """

@@ -62,7 +62,7 @@ class Register:
 
 
 def _mend(descriptor: int) -> None:
-    """Give the last line the end that it lacks, or drop what is only half of one."""
+    """End the last line if it is whole, or drop it if it is only half of one."""
     size = os.fstat(descriptor).st_size
     raw = os.pread(descriptor, size, 0)
     begin = raw.rfind(b"\n") + 1

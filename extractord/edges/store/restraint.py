@@ -47,7 +47,7 @@ class Sayings:
             return Allow()
         other = _nearest(memory.description, self._descriptions, NEAR_DESCRIPTION)
         if other is not None and _folded(self._descriptions[other]) == _folded(memory.description):
-            return Deny("duplicate", f"{other} says this already. Edit it where it lacks something.")
+            return Deny("duplicate", f"{other} says this already. Edit it if something is missing there.")
         other = other or _nearest(memory.name, self._names, NEAR_NAME)
         if other is not None:
             return Hold(

@@ -201,7 +201,7 @@ class Weighing:
             return verdict
         stones = self._versions.tombstones([WITHOUT_PROOF, *(proof.key for proof in found.proofs)])
         if blocking(stones, found.root, found.name, fingerprint(self._key, change.text), found.proofs):
-            return Deny("forgotten", "A person had this forgotten; only saying it anew brings it back.")
+            return Deny("forgotten", "A person had this forgotten; only saying it again brings it back.")
         return verdict
 
 
