@@ -9,7 +9,7 @@ from extractord.cli.lives import forget
 from extractord.cli.web.faults import status_of
 from extractord.cli.web.memory import steadily
 from extractord.cli.web.site import Asked, Does, Look, Shows, Site
-from extractord.cli.web.wording import diff_rows
+from extractord.cli.web.wording import diff_rows, nothing_at
 from extractord.core.changeset import decode
 from extractord.core.digesting import digest
 from extractord.core.memory import unstamp
@@ -42,7 +42,7 @@ def leave(site: Site, asked: Asked, look: Look) -> web.Response:
     root, path = place_of(place)
     row = next((row for there, row in look.rows() if f"{there}/{row.path}" == place), None)
     if row is None and not look.ledger.versions.history(root, path):
-        raise UsageError(f"no memory stands at {place}, and none is known to have: see the list")
+        raise nothing_at(place)
     return site.page("forget", f"Forget {stem(path)}?", look, place=place, row=row)
 
 
@@ -55,7 +55,7 @@ def do_leave(site: Site, asked: Asked) -> web.Response:
         store = room.store
         known = [f"{there}/{row.path}" for there, row in rows_of(store.roots, store.names())]
         if place not in known and not store.ledger.versions.history(root, path):
-            raise UsageError(f"no memory stands at {place}, and none is known to have: see the list")
+            raise nothing_at(place)
         if not forget(store, root, path, PERSON, purge=purge) and not purge:
             raise UsageError(f"{place} was already gone: only its history can be erased")
     return site.go("memories", done="purged" if purge else "forgotten")
@@ -78,7 +78,7 @@ def do_restore(site: Site, asked: Asked) -> web.Response:
     with site.room() as room:
         store = room.store
         if root not in store.names():
-            raise UsageError(f"no memory stands at {place}: see the list")
+            raise nothing_at(place)
         Keeping(store, PERSON).restore(root, path, asked.required("version"))
     return site.go("memory", at=place, done="restored")
 

@@ -11,13 +11,13 @@ from aiohttp import web
 from extractord.cli.choosing import Row
 from extractord.cli.lives import Stage, stages
 from extractord.cli.web.site import Asked, Look, Shows, Site
-from extractord.cli.web.wording import diff_rows, moment, written_at
+from extractord.cli.web.wording import diff_rows, moment, nothing_at, written_at
 from extractord.core.digesting import digest
 from extractord.core.foreign import objection
 from extractord.core.memory import STAMPS, Memory, parse, unstamp
 from extractord.core.survey import place_of, stem
 from extractord.core.versions import HeldChange, Version
-from extractord.errors import ConflictError, UsageError
+from extractord.errors import ConflictError
 
 _TRIES = 3
 
@@ -51,7 +51,7 @@ def memory(site: Site, asked: Asked, look: Look) -> web.Response:
     found = next(((there, row) for there, row in look.rows() if f"{there}/{row.path}" == place), None)
     lived = list(stages(look.ledger, root, path))
     if found is None and not lived:
-        raise UsageError(f"no memory stands at {place}, and none is known to have: see the list")
+        raise nothing_at(place)
     raw = None
     if found is not None and found[1].sha256:
         raw = steadily(look, root, path)

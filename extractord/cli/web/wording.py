@@ -15,6 +15,7 @@ from extractord.cli.web.entering import Entry
 from extractord.cli.writing import diff
 from extractord.core.printable import printable
 from extractord.core.survey import Surveyed, place_of
+from extractord.errors import UsageError
 
 _PLACE = Path(__file__).with_name("templates")
 _HASH = 17
@@ -87,6 +88,11 @@ def placed(place: str) -> str:
     """Given root and path of a memory, return both as a person reads them."""
     root, path = place_of(place)
     return f"{called(root)} \N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK} {path}"
+
+
+def nothing_at(place: str) -> UsageError:
+    """Given a place where no memory is or was, return what a person is told."""
+    return UsageError(f"there is no memory at {place}: see the list")
 
 
 def moment(text: str) -> datetime | None:
