@@ -46,6 +46,7 @@ System = Annotated[
 
 def install(
     target: AnyTarget = "",
+    /,
     *,
     system: System = False,
     account: Annotated[str, Parameter(help="systemd --system: whose agents are read.")] = "",
@@ -91,7 +92,13 @@ def install(
 
 
 def uninstall(
-    target: Target, *, system: System = False, project: Where = None, yes: Yes = False, dry_run: Dry = False
+    target: Target,
+    /,
+    *,
+    system: System = False,
+    project: Where = None,
+    yes: Yes = False,
+    dry_run: Dry = False,
 ) -> None:
     """Take out of an agent's files, or the machine's units, what `install` put there, and nothing else."""
     settings = load_settings()

@@ -30,7 +30,7 @@ Which = Annotated[str, Parameter(help="Its name, its path below its root, or roo
 Project = Annotated[Path | None, Parameter(help="Only the person's memories and this directory's project's.")]
 
 
-def history(memory: Which, *, project: Project = None, diffs: bool = False, json: Json = False) -> None:
+def history(memory: Which, /, *, project: Project = None, diffs: bool = False, json: Json = False) -> None:
     """Show every version of a memory, oldest first; of one that is gone too.
 
     Parameters
@@ -60,7 +60,7 @@ def history(memory: Which, *, project: Project = None, diffs: bool = False, json
                 print(f"    {line}")
 
 
-def restore(memory: Which, version: str, *, project: Project = None, json: Json = False) -> None:
+def restore(memory: Which, version: str, /, *, project: Project = None, json: Json = False) -> None:
     """Put a version of a memory back in its place; it is confirmed by you where you sit at a terminal.
 
     Parameters
@@ -80,7 +80,7 @@ def restore(memory: Which, version: str, *, project: Project = None, json: Json 
     _done("restored", root, path, json=json, version=wanted[0])
 
 
-def edit(memory: Which, *, project: Project = None, json: Json = False) -> None:
+def edit(memory: Which, /, *, project: Project = None, json: Json = False) -> None:
     """Open a copy of a memory in your editor and put it in place, unless the file changed meanwhile."""
     settings = load_settings()
     with storeroom(settings, to_stderr) as room:
@@ -102,6 +102,7 @@ def edit(memory: Which, *, project: Project = None, json: Json = False) -> None:
 
 def forget(
     memory: Which,
+    /,
     *,
     purge: Annotated[bool, Parameter(negative=())] = False,
     project: Project = None,
@@ -125,6 +126,7 @@ def forget(
 
 def pin(
     memory: Which,
+    /,
     *,
     undo: Annotated[bool, Parameter(negative=())] = False,
     project: Project = None,

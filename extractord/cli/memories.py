@@ -59,7 +59,7 @@ def list_(*, project: Path | None = None, unused: Unused = False, json: Json = F
 
 
 @app.command(name="show")
-def show(memory: str, *, project: Path | None = None, json: Json = False) -> None:
+def show(memory: str, /, *, project: Path | None = None, json: Json = False) -> None:
     """Print one memory as it stands on disk.
 
     Parameters

@@ -62,7 +62,7 @@ def list_(*, json: Json = False) -> None:
 
 
 @app.command(name="move")
-def move(old: Path, new: Path, *, json: Json = False) -> None:
+def move(old: Path, new: Path, /, *, json: Json = False) -> None:
     """Give the memories of a project whose directory was moved to where it is now.
 
     Parameters
@@ -101,7 +101,7 @@ def move(old: Path, new: Path, *, json: Json = False) -> None:
 
 @app.command(name="exclude")
 def exclude(
-    directory: Path, *, undo: Annotated[bool, Parameter(negative=())] = False, json: Json = False
+    directory: Path, /, *, undo: Annotated[bool, Parameter(negative=())] = False, json: Json = False
 ) -> None:
     """Never read the sessions of a directory and of those below it.
 

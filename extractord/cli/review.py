@@ -71,7 +71,7 @@ def list_(*, json: Json = False) -> None:
 
 
 @app.command(name="show")
-def show(which: Which, *, json: Json = False) -> None:
+def show(which: Which, /, *, json: Json = False) -> None:
     """Show one of them: what would change, the words that it rests on, when and where they were said."""
     with _looked() as (roots, names, held):
         each = one_of(held, which)
@@ -83,7 +83,7 @@ def show(which: Which, *, json: Json = False) -> None:
 
 
 @app.command(name="accept")
-def accept(which: Which) -> None:
+def accept(which: Which, /) -> None:
     """Commit what is held, as confirmed by you; only at a terminal."""
     _require_a_person()
     with storeroom(load_settings(), to_stderr) as room:
@@ -91,7 +91,7 @@ def accept(which: Which) -> None:
 
 
 @app.command(name="reject")
-def reject(which: Which) -> None:
+def reject(which: Which, /) -> None:
     """Drop what is held; the same words do not bring it back."""
     with storeroom(load_settings(), to_stderr) as room:
         _reject(room.store, _found(room.store, which))

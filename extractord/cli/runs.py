@@ -41,7 +41,7 @@ def print_list(*, limit: Limit = 20, json: Json = False) -> None:
 
 
 @app.command(name="show")
-def show(run: Run, *, json: Json = False) -> None:
+def show(run: Run, /, *, json: Json = False) -> None:
     """Show one run: what it changed, what it cost, what was refused."""
     with Ledger.open(load_settings().state_dir, readonly=True) as ledger:
         row = ledger.standing.as_left(find(ledger, run))

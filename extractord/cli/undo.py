@@ -18,6 +18,7 @@ from extractord.storeroom import storeroom, to_stderr
 
 def undo(
     run: Annotated[str, Parameter(help="A run's id, or the beginning of one.")],
+    /,
     *,
     json: Annotated[
         bool, Parameter(negative=(), help="One object: what was restored, or what changed since.")

@@ -176,3 +176,16 @@ def test_an_interrupt_ends_a_command_without_a_word_of_its_inside(person: Person
     assert "Traceback" not in complaint
     assert person.types("extract").returncode == 0
     assert len(person.told("memories", "list")) == 1
+
+
+@pytest.mark.parametrize(
+    ("command", "lacks"),
+    [(("undo",), "RUN"), (("memories", "show"), "MEMORY"), (("project", "move", "a"), "NEW")],
+    ids=["undo", "memories show", "project move"],
+)
+def test_what_is_lacking_has_the_name_that_help_gives_it(
+    person: Person, command: tuple[str, ...], lacks: str
+) -> None:
+    done = person.types(*command)
+    assert (done.returncode, f"parameter {lacks} requires" in done.stderr) == (2, True)
+    assert f" {lacks}" in person.types(*command[:2], "--help").stdout.splitlines()[0]
