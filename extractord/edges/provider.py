@@ -179,7 +179,7 @@ def _sorted(error: Exception) -> ModelError:
     fault: ModelFault
     match error:
         case _ if _KEYLESS.search(text):
-            fault = "auth"
+            fault, text = "auth", f"{text} (see `model.name`, and `model.key_file` or that variable)"
         case raised.ContextWindowExceededError():
             fault = "too_long"
         case raised.PaymentRequiredError() | raised.BudgetExceededError():

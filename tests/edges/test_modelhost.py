@@ -237,3 +237,4 @@ async def test_what_lacks_a_key_or_a_name_is_asked_once_and_needs_a_person(name:
         with pytest.raises(ModelError, match=said) as caught:
             await ask(model, "tool")
     assert (caught.value.fault, caught.value.tries, "Traceback" in str(caught.value)) == ("auth", 1, False)
+    assert str(caught.value).endswith("(see `model.name`, and `model.key_file` or that variable)")
