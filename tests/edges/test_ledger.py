@@ -368,6 +368,17 @@ def test_a_changed_audit_is_refused_and_an_unchanged_one_still_verifies(ledger: 
         ledger.audit.verify()
 
 
+def test_an_audit_that_lost_its_end_and_its_counter_is_refused(ledger: Ledger) -> None:
+    for number in range(3):
+        ledger.audit.note("commit", f"r{number}", {"n": number}, NOW)
+    raw = ledger._connection
+    raw.execute("DROP TRIGGER audit_is_never_cut")
+    raw.execute("DELETE FROM audit WHERE id = 3")
+    raw.execute("DELETE FROM sqlite_sequence WHERE name = 'audit'")
+    with pytest.raises(LedgerError, match="ends at row 2, but 0 were counted"):
+        ledger.audit.verify()
+
+
 @pytest.mark.parametrize("harm", ["UPDATE audit SET subject = 'r2'", "DELETE FROM audit"])
 def test_the_audit_takes_no_change(ledger: Ledger, harm: str) -> None:
     ledger.audit.note("commit", "r1", {}, NOW)

@@ -94,11 +94,12 @@ class Audit:
                     f"changed by something else than extractord; compare with a backup"
                 )
             before = sealed
-        counted = self._connection.execute("SELECT seq FROM sqlite_sequence WHERE name = 'audit'").fetchone()
-        if counted and counted[0] != last:
+        row = self._connection.execute("SELECT seq FROM sqlite_sequence WHERE name = 'audit'").fetchone()
+        counted = int(row[0]) if row else 0
+        if counted != last:
             raise LedgerError(
-                f"{place(self._connection)}: the audit ends at row {last}, but {counted[0]} were written: "
-                f"its end was cut off; compare with a backup"
+                f"{place(self._connection)}: the audit ends at row {last}, but {counted} were counted as "
+                f"written: its end was cut off, or the counter; compare with a backup"
             )
         return last
 
