@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import os
+import stat
 import sys
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -69,13 +70,17 @@ def _places(environ: Mapping[str, str]) -> dict[str, Path]:
 
 def _from_file(path: Path, *, named: bool, problems: list[str]) -> dict[str, Any]:
     try:
-        raw = path.read_bytes()
+        with path.open("rb") as file:
+            raw, mode = file.read(), os.fstat(file.fileno()).st_mode
     except FileNotFoundError:
         if named:
             problems.append(f"EXTRACTORD_CONFIG names {path}, which is not there")
         return {}
     except OSError as error:
         problems.append(f"{path} cannot be read: {error.strerror}")
+        return {}
+    if stat.S_ISREG(mode) and mode & stat.S_IWOTH:
+        problems.append(f"{path} can be changed by anybody on this machine: run `chmod o-w {path}`")
         return {}
     try:
         return tomllib.loads(raw.decode())

@@ -33,6 +33,19 @@ def test_nothing_set_is_every_default(tmp_path: Path) -> None:
     )
 
 
+def test_a_file_that_anybody_can_change_is_refused_and_a_groups_is_read(tmp_path: Path) -> None:
+    config = tmp_path / "config.toml"
+    config.write_text('mode = "ask"\n')
+    config.chmod(0o664)
+    assert load_settings({"EXTRACTORD_CONFIG": str(config)}).mode == "ask"
+    config.chmod(0o666)
+    with pytest.raises(ConfigError) as caught:
+        load_settings({"EXTRACTORD_CONFIG": str(config)})
+    refused = f"{config} can be changed by anybody on this machine: run `chmod o-w {config}`"
+    assert caught.value.problems == (refused,)
+    assert load_settings({"EXTRACTORD_CONFIG": "/dev/null"}).mode == "auto"
+
+
 def test_memories_live_below_the_data_directory_or_where_they_are_put(tmp_path: Path) -> None:
     assert given(tmp_path, EXTRACTORD_DATA_DIR="/d").memory_dir == Path("/d/memory")
     assert given(tmp_path, EXTRACTORD_MEMORY__DIR="/elsewhere").memory_dir == Path("/elsewhere")
