@@ -49,7 +49,7 @@ def done(tmp_path_factory: pytest.TempPathFactory) -> Done:
         capture_output=True,
         text=True,
         check=False,
-        timeout=400,
+        timeout=1200,
     )
     assert ran.returncode == 0, ran.stderr[-3000:]
     *cases, last = map(json.loads, ran.stdout.splitlines())

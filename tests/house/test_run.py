@@ -150,11 +150,12 @@ def silence(place: Place, number: int) -> float:
     """The longest that nothing is said of sessions that end while a memory waits to be written."""
     before, told, took = len(place.memories()), place.log().count("event=skipped"), list[float]()
     with locked(place.home / "data/memory"):
-        append(place.transcripts / f"{number}.jsonl", Session(f"{number:08d}").exchange(FACTS[number]))
+        said = Session(f"{number:04d}0000")
+        append(place.transcripts / f"{said.name}.jsonl", said.exchange(FACTS[number]))
         began = time.monotonic()
         while time.monotonic() - began < DEADLINE_S:
-            name = f"{number:08d}-{len(took):04d}"
-            append(place.transcripts / f"{name}.jsonl", Session(name).exchange("ok"))
+            said = Session(f"{number:04d}{len(took) + 1:04d}")
+            append(place.transcripts / f"{said.name}.jsonl", said.exchange("ok"))
             took.append(place.wait_for(lambda: place.log().count("event=skipped") > told + len(took)))
         assert len(place.memories()) == before
     place.wait_for(lambda: len(place.memories()) > before)
