@@ -42,6 +42,8 @@ TOPICS = (
     "locales",
     "fonts",
 )
+_PATIENCE_S = 120.0
+"""So much longer a process goes on that has not saved anything."""
 _ROOTS = {PROJECT: SHOP_ROOT, USER: "user"}
 
 
@@ -58,7 +60,7 @@ def run(home: Path, seed: int, seconds: float) -> tuple[Counter[str], list[Kept]
     saved: list[str] = []
     kept: list[Kept] = []
     with storeroom(person.settings, print) as room:
-        while time.monotonic() < until:
+        while (moment := time.monotonic()) < until or (not kept and moment < until + _PATIENCE_S):
             match chance.random():
                 case dice if dice < 0.08 and saved:
                     came[_undone(room, saved.pop())] += 1
