@@ -79,7 +79,8 @@ class Gating:
         for part in parts:
             part.forget(closed)
         for key in closed:
-            self._first.pop((agent, key), None)  # the ledger knows it now
+            if self._first.get((agent, key)) == session:  # a copy's end is not that of the original
+                del self._first[agent, key]  # the ledger knows it now
         offered = self._offered.pop((agent, session), {}) | projects
         if projects:
             self._offered[agent, session] = projects

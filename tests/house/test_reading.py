@@ -210,6 +210,14 @@ async def test_the_same_prompt_in_another_session_is_seen_already(house: House) 
     assert await house.touched("b.jsonl") == [["2"]]
 
 
+async def test_a_second_copy_of_what_still_waits_is_seen_already_too(house: House) -> None:
+    house.append("a.jsonl", exchange("1", session="s"))
+    assert await house.touched("a.jsonl") == [["1"]]
+    for name in ("t", "u"):
+        house.append(f"{name}.jsonl", exchange("1", session=name) + exchange(f"2{name}", session=name))
+        assert await house.touched(f"{name}.jsonl") == [("1", "already_seen"), [f"2{name}"]]
+
+
 async def test_skips_close_only_their_own_exchange(house: House) -> None:
     wrote = {"id": "c", "name": "write", "paths": ["/home/dev/memory/a.md"], "writes": True, "ok": True}
     house.append(
