@@ -7,6 +7,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from itertools import accumulate
 
+from extractord.core.copied import LEFT_OUT, copied
 from extractord.core.records import Entry
 from extractord.core.words import count_words, has_words
 
@@ -15,6 +16,7 @@ Span = tuple[int, int]
 _OPENING_LINES = 16
 _MARKS = frozenset(("", " ", "\t", ">", "`", "~"))
 """How a line begins that may be code, a quotation or blank."""
+_LEADING = f" \t\r\n{LEFT_OUT}"
 _PASTE_LINES = 5
 _PASTE_WORDS = 150
 
@@ -25,28 +27,6 @@ _SLASH_COMMAND = re.compile(r"/[A-Za-z][\w:.-]*(?:\s|$)")
 _ONLY_LINKS = re.compile(r"\s*(?:[-*]\s+)?(?:<?[a-z][a-z0-9+.-]*+://\S++\s*)+", re.IGNORECASE)
 _OPENED = re.compile(r"<(?P<name>[A-Za-z][^\W_]*[-_:][\w:-]*+)(?:\s[^<>]*)?>")
 _CLOSED = re.compile(r"</(?P<name>[A-Za-z][\w:-]*)\s*>")
-_LOG_LINE = re.compile(
-    r"""\s*(?:
-      \[?\d{4}[-/]\d\d[-/]\d\d[T\ ]\d\d:\d\d            # a time stamp
-    | \[?\d\d:\d\d:\d\d
-    | (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\ [\ \d]\d\ \d\d:\d\d:\d\d
-    | \[?(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|CRITICAL)\]?[:\ |]\s*\S
-    | (?:npm|yarn|pnpm)\ (?:ERR!|WARN|error|warn)
-    | at\ .+[(:]\S{0,200}:\d+\)?\s*$                          # JavaScript, Java
-    | File\ ".+",\ line\ \d+
-    | (?:\#\d+|\d+:)\s+0x[0-9a-f]+
-    | (?:[A-Za-z_]\w*\.)*[A-Za-z_]\w*(?:Error|Exception|Panic)(?::|$)
-    | (?:Caused\ by|thread\ '.*'\ panicked|panic):?\s
-    | goroutine\ \d+\ \[
-    | \S+\.\w+:\d+(?::\d+)?:\s                          # a compiler
-    | (?:[^\s@]{1,64}@[^\s@]{1,64}[:\ ]\S{0,200})?[$%#]\ \S                     # a shell
-    | (?:PASS|FAIL|ok)\s+\S+[./]\S+\s*
-    | (?=[|~^\s]*+$).*[~^]{2}\s*$                       # what a compiler points with
-    )""",
-    re.VERBOSE,
-)
-_TYPED_AT_SHELL = re.compile(r"\s*(?:[^\s@]{1,64}@[^\s@]{1,64}[:\ ]\S{0,200}[$%#]|[$\u276f\u279c])(?:\s|$)")
-_TRACE_HEAD = re.compile(r"\s*(?:Traceback \(most recent call last\)|Exception in thread|goroutine \d+ \[)")
 
 
 def pasted(text: str, marked_spans: Iterable[Span] = ()) -> tuple[Span, ...]:
@@ -64,16 +44,17 @@ def pasted(text: str, marked_spans: Iterable[Span] = ()) -> tuple[Span, ...]:
 def prose(entry: Entry) -> str:
     """Given a prompt, return what is left of it as a person's own prose.
 
-    Gone are code blocks, `>` lines, marked pastes, logs and stack traces, wrappers (elements whose
-    name has a hyphen, colon or underscore), a slash command's line, and lines of nothing but links.
+    Gone are code blocks, `>` lines, marked pastes, what was copied from a log, a terminal, a chat, a
+    mail or a review, wrappers (elements whose name has a hyphen, colon or underscore), a slash
+    command's line, and lines of nothing but links.
     """
     text = entry.text
     spans = [*entry.pastes, *_quoted(text, _lines(text)), *_wrappers(text)]
-    kept = _without(text, _united(spans, len(text))).strip()
+    kept = _without(text, _united(spans, len(text))).strip().lstrip(_LEADING)
     first, newline, rest = kept.partition("\n")
     if _SLASH_COMMAND.match(first):
         kept = rest if newline else ""
-    return "\n".join(line for block in _blocks(kept) for line in _spoken(block))
+    return "\n".join(_spoken(kept.split("\n"))).strip()
 
 
 def speaks(entry: Entry, words: int) -> bool:
@@ -89,6 +70,11 @@ def speaks(entry: Entry, words: int) -> bool:
         if is_said or is_all:
             return is_said
     return has_words(prose(entry), words)
+
+
+def is_link(line: str) -> bool:
+    """True if a line is nothing but addresses."""
+    return _ONLY_LINKS.fullmatch(line) is not None
 
 
 def _opening(text: str) -> tuple[list[str], bool]:
@@ -162,34 +148,10 @@ def _wrappers(text: str) -> Iterator[Span]:
             yield opener.start(), done
 
 
-def _blocks(text: str) -> Iterator[list[str]]:
-    block: list[str] = []
-    for line in text.split("\n"):
-        if line.strip():
-            block.append(line)
-        elif block:
-            yield block
-            block = []
-    if block:
-        yield block
-
-
-def _spoken(block: list[str]) -> Iterator[str]:
-    """The lines of a block that are neither log nor links; a block that is half log is a log.
-
-    So is what stands between two commands that were typed at a shell: it is the first one's output.
-    """
-    for at, line in enumerate(block):
-        if _TRACE_HEAD.match(line):
-            block = block[:at]
-            break
-    logged = [bool(_LOG_LINE.match(line)) for line in block]
-    if sum(logged) > 1 and 2 * sum(logged) >= len(block):
-        return
-    typed = [at for at, line in enumerate(block) if _TYPED_AT_SHELL.match(line)]
-    output = range(typed[0], typed[-1] + 1) if typed else range(0)
-    for at, (line, is_log) in enumerate(zip(block, logged, strict=True)):
-        if at not in output and not is_log and not _ONLY_LINKS.fullmatch(line):
+def _spoken(lines: list[str]) -> Iterator[str]:
+    """The lines that are neither somebody else's, nor links, nor blank."""
+    for line, is_copied in zip(lines, copied(lines), strict=True):
+        if line.strip() and not is_copied and not is_link(line):
             yield line
 
 
@@ -210,4 +172,4 @@ def _without(text: str, spans: tuple[Span, ...]) -> str:
     for start, end in spans:
         kept.append(text[at:start])
         at = end
-    return "\n".join([*kept, text[at:]])
+    return f"\n{LEFT_OUT}\n".join([*kept, text[at:]])

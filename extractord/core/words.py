@@ -9,6 +9,7 @@ _KANA = "\u3040-\u30ff\u31f0-\u31ff\uff66-\uff9f"
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\ua9e0-\ua9ff\uaa60-\uaa7f"
 """Thai, Lao, Burmese, Khmer: scripts that put no space between words."""
 _HAN_PER_WORD = 2
+_KANA_PER_WORD = 3
 _LETTERS_PER_WORD = 4
 
 _STRETCH = re.compile(
@@ -22,8 +23,8 @@ _GLANCE = 40
 def count_words(text: str) -> int:
     """Given a text in any script, return its number of words.
 
-    A word is what stands between spaces and holds a letter or a digit; two Han characters; one
-    run of kana; four letters of Thai, Lao, Khmer or Burmese (DESIGN §7).
+    A word is what stands between spaces and holds a letter or a digit; two Han characters; a
+    run of kana, or three of a longer one; four letters of Thai, Lao, Khmer or Burmese.
     """
     han = letters = words = 0
     for stretch in _STRETCH.finditer(text):
@@ -31,7 +32,7 @@ def count_words(text: str) -> int:
             case "han":
                 han += stretch.end() - stretch.start()
             case "kana":
-                words += 1
+                words += max(1, (stretch.end() - stretch.start()) // _KANA_PER_WORD)
             case "unspaced":
                 letters += sum(map(str.isalpha, stretch.group()))
             case _:

@@ -12,7 +12,7 @@ import msgspec
 
 from extractord.agent.heuristics import weighing
 from extractord.agent.heuristics.reading import Said
-from extractord.agent.heuristics.sentences import ITEM, sentences
+from extractord.agent.heuristics.sentences import ITEM, SENTENCE_CHARACTERS, parts, sentences
 from extractord.agent.heuristics.stating import (
     END_MARKS,
     QUESTION_MARKS,
@@ -22,8 +22,14 @@ from extractord.agent.heuristics.stating import (
     stated,
 )
 from extractord.agent.languages.language import Language
+from extractord.core.copied import LEFT_OUT
 from extractord.core.reading_words import read_words
 
+_SPEAKER = re.compile(
+    r"\s*(?P<who>[^\W\d_a-z][\w'\u2019-]{1,20}(?: [^\W\d_a-z][\w'\u2019-]{1,20}){0,2}): +\S"
+)
+_NAMES = re.compile(r"(?<!\S)[^\s\d_/@#`]*[\d_/@#`]\S*")
+"""Paths, channels, versions: their words are of no language."""
 _HEADING_MARKS = (":", "\uff1a")
 _LEAST_WORDS = 3
 _SENTENCES = 8
@@ -39,9 +45,12 @@ _SCALES = weighing.load()
 
 
 def takes_back(said: Said, languages: Sequence[Language]) -> bool:
-    """True if what a person said begins with a wish that what was said before is not remembered."""
+    """True if what a person said begins with whose words the last ones were, or that they do not count."""
     written = _written(said, languages)
-    return any(_unsays(sentence, written) for sentence in islice(sentences(said.text), _BEGINNING))
+    return any(
+        _unsays(sentence, written) or _names_source(sentence, written)
+        for sentence in islice(sentences(said.text), _BEGINNING)
+    )
 
 
 def _written(said: Said, languages: Sequence[Language]) -> tuple[Language, ...]:
@@ -72,9 +81,12 @@ def _each(said: Said, languages: Sequence[Language]) -> Iterator[tuple[str, list
     """Each sentence that is the person's own, with what it states."""
     before: str | None = None
     own = deque(_own(said, languages), maxlen=_READ)
-    sets_task = len(own) > _SENTENCES or any(
-        language.task.search(sentence.rstrip(END_MARKS)) for sentence in own for language in languages
-    )
+    are_many = len(own) > _SENTENCES
+    tasks = [
+        sentence
+        for sentence in own
+        if any(language.task.search(sentence.rstrip(END_MARKS)) for language in languages)
+    ]
     announced = corrects = False
     for sentence in own:
         bare = sentence.rstrip(END_MARKS + QUESTION_MARKS)
@@ -95,7 +107,10 @@ def _each(said: Said, languages: Sequence[Language]) -> Iterator[tuple[str, list
             before = sentence
             continue
         standing = Standing(
-            asked=announced, sets_task=sets_task and not announced, corrects=corrects and not announced
+            asked=announced,
+            sets_task=(are_many or bool(tasks)) and not announced,
+            beside_task=are_many or any(task != sentence for task in tasks),
+            corrects=corrects and not announced,
         )
         found = _in_one_language(said, sentence, languages, standing)
         yield sentence, found
@@ -104,11 +119,55 @@ def _each(said: Said, languages: Sequence[Language]) -> Iterator[tuple[str, list
 
 
 def _own(said: Said, languages: Sequence[Language]) -> Iterator[str]:
-    """The sentences up to the one that hands over a text of somebody else's."""
-    for sentence in sentences(said.text):
-        if any(language.hands_over.search(sentence) for language in languages):
-            return
-        yield sentence
+    """The sentences of an entry that the person says themselves.
+
+    Not what a sentence hands over: the text of somebody else's right below it, else all that follows.
+    Nor, where a sentence says whose words they were, what stands before it.
+    """
+    own: list[str] = []
+    handed = just_handed = follows = False
+    for part in parts(_without_speakers(said.text, languages)):
+        if part is None:
+            handed = handed and not just_handed
+        elif not handed and _names_source(part, languages):
+            handed = not follows or part.rstrip().endswith(_HEADING_MARKS)
+            own = own if handed else []
+        elif not handed:
+            handed = any(language.hands_over.search(part) for language in languages)
+            own += [] if handed else [part]
+        just_handed = part is not None and handed and not just_handed
+        follows = True
+    yield from own
+
+
+def _names_source(sentence: str, languages: Sequence[Language]) -> bool:
+    return any(language.names_source.search(sentence) for language in languages)
+
+
+def _without_speakers(text: str, languages: Sequence[Language]) -> str:
+    """A text without the lines that begin with who says them."""
+    return "\n".join(LEFT_OUT if _is_anothers(line, languages) else line for line in text.split("\n"))
+
+
+def _is_anothers(line: str, languages: Sequence[Language]) -> bool:
+    """True if a line begins with a name, and not with what it is about."""
+    line = line[:SENTENCE_CHARACTERS]
+    found = _SPEAKER.match(line)
+    return (
+        found is not None
+        and found["who"][0].isupper()
+        and not any(
+            language.lead.match(line)
+            or any(asked.match(line) for asked in language.asked)
+            or language.topics.search(found["who"])
+            or _is_topic(found["who"], language)
+            for language in languages
+        )
+    )
+
+
+def _is_topic(words: str, language: Language) -> bool:
+    return any(word in language.tags for word in words.lower().split())
 
 
 def _in_one_language(
@@ -118,12 +177,14 @@ def _in_one_language(
     own = language_of(sentence, languages)
     if own is not None:
         weight = _SCALES.weigh(own.lead.sub("", sentence.strip()), own)
-        clear = _SCALES.is_clear(weight, own) and (not standing.sets_task or _is_aside(sentence, own))
-        standing = msgspec.structs.replace(standing, clear=clear, doubtful=weight < _DOUBTFUL)
+        is_aside = _is_aside(sentence, own)
+        sure = _SCALES.is_sure(weight, own) and (is_aside or not standing.beside_task)
+        clear = sure or (_SCALES.is_clear(weight, own) and (is_aside or not standing.sets_task))
+        standing = msgspec.structs.replace(standing, clear=clear, sure=sure, doubtful=weight < _DOUBTFUL)
         found = list(stated(said, sentence, own, standing))
         if found or own.code in weighing.UNSPACED:
             return found
-        standing = msgspec.structs.replace(standing, clear=False)
+        standing = msgspec.structs.replace(standing, clear=False, sure=False)
     for language in languages:
         if language is not own and language.script.search(sentence):
             found = list(stated(said, sentence, language, standing))
@@ -163,7 +224,7 @@ def language_of(sentence: str, languages: Sequence[Language]) -> Language | None
         return None
     if own[0].code in weighing.UNSPACED:
         return own[0]
-    words = re.findall(r"[^\W\d_]+", sentence.lower())
+    words = re.findall(r"[^\W\d_]+", _NAMES.sub(" ", sentence.lower()))
     most, best = max(
         ((sum(word in each.small_words or word in each.tags for word in words), each) for each in own),
         key=itemgetter(0),

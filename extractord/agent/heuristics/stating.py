@@ -21,6 +21,11 @@ _UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
 _CHARACTERS_A_WORD = 2
 _SURE = frozenset((Kind.PERSON, Kind.PLACE, Kind.ENDED))
 """Kinds whose signs are so plain that a sentence's weight does not matter."""
+_HOW_THINGS_ARE = frozenset((Kind.PERSON, Kind.PLACE, Kind.CUSTOM))
+_OF_US = frozenset(("#we", "#i"))
+_ASIDE = re.compile(r",\s|;\s|\s[-\u2013\u2014]\s|[\u3001\uff0c]")
+_QUOTED = re.compile(r"\"[^\"\s]+\s[^\"\s]+\s[^\"]+\"|\u201c[^\u201d\s]+\s[^\u201d\s]+\s[^\u201d]+\u201d")
+"""Three words or more, which say nothing of the sentence that they stand in."""
 _QUERY = re.compile(r"(?<=\w)\?[\w=&%.,;+~/#-]+")
 """The query of an address: its mark asks nothing."""
 
@@ -45,10 +50,15 @@ class Standing(Struct, frozen=True):
     asked: bool = False
     """To be remembered."""
     sets_task: bool = False
+    """It or another one."""
+    beside_task: bool = False
+    """Another one sets a task."""
     corrects: bool = False
     """It puts right what was said before."""
     clear: bool = False
     """It reads so much like a statement that it needs no sign."""
+    sure: bool = False
+    """So much that it is one even where it sounds like a task, or of the moment."""
     doubtful: bool = False
     """It reads so little like one that no sign will do."""
 
@@ -76,13 +86,13 @@ def stated(said: Said, sentence: str, language: Language, standing: Standing) ->
         standing.clear
         and not lasting
         and not any(kind for _, kind in parts)
-        and not needs_sign(bare, language)
+        and (standing.sure or not needs_sign(bare, language))
     ):
         parts = [(fact, _likely(fact, language))]
     for part, kind in parts:
         if not lasting and (kind is None or (standing.doubtful and kind not in _SURE)):
             continue
-        if kind is not Kind.DEADLINE and not lasting and _passes(part, language):
+        if not (kind is Kind.DEADLINE or lasting or standing.sure) and _passes(part, language):
             continue
         statement = _taken_apart(Statement(said, sentence, part, kind, language))
         if says_enough(statement.fact, _LEAST_WORDS):
@@ -122,9 +132,11 @@ def _parts(
     statements count; what is said beside an end puts it right.
     """
     parts = _clauses(fact, language)
-    in_part = not explicit and language.against_part.search(fact) is not None
+    in_part = not explicit and not standing.sure and language.against_part.search(fact) is not None
+    if in_part and len(parts) == 1:
+        return _headed(fact, language, standing)
     if in_part:
-        parts = [part for part in parts if not language.against_part.search(part)] if len(parts) > 1 else []
+        parts = [part for part in parts if not language.against_part.search(part)]
     standing = msgspec.structs.replace(standing, sets_task=standing.sets_task and not explicit)
     found = [(part, _kind(part, language, standing)) for part in parts]
     if any(kind is Kind.ENDED for _, kind in found):
@@ -136,6 +148,17 @@ def _parts(
     if all(kind for _, kind in found):
         return found
     return [(fact, _kind(fact, language, standing))]
+
+
+def _headed(fact: str, language: Language, standing: Standing) -> list[tuple[str, Kind | None]]:
+    """What a fact says of us before its first comma, where only the rest is none."""
+    head, *rest = _ASIDE.split(fact, maxsplit=1)
+    spoken = head if _UNSPACED.search(head) else re.findall(r"[\w'\u2019]+", head.lower())
+    speaks_of_us = any(tag in _OF_US and word in spoken for word, tag in language.tags.items())
+    if not rest or not speaks_of_us or language.against_part.search(head):
+        return []
+    kind = _kind(head, language, standing)
+    return [(head.strip(), kind)] if kind in _HOW_THINGS_ARE else []
 
 
 def _clauses(fact: str, language: Language) -> list[str]:
@@ -160,6 +183,7 @@ def _ends(clause: str, language: Language) -> bool:
 
 def _kind(fact: str, language: Language, standing: Standing) -> Kind | None:
     """The kind of a fact; a rule with its reason is none of a task's conditions."""
+    fact = _QUOTED.sub('""', fact)
     in_task = standing.sets_task and not any(reason.fullmatch(fact) for reason in language.reasons)
     kind = next(
         (

@@ -36,6 +36,8 @@ class Weights(Struct, frozen=True, kw_only=True):
     bias: float
     clear: Mapping[str, float]
     """From here on a sentence of a language is taken without any other sign."""
+    sure: Mapping[str, float] = {}
+    """From here on nothing speaks against it but a question, a what-if, hearsay and their like."""
     known: Mapping[str, str]
     """The words of a language that count as themselves, a space between them."""
     weights: Mapping[str, float]
@@ -46,6 +48,7 @@ class Scales(Struct, frozen=True, kw_only=True):
 
     bias: float
     clear: Mapping[str, float]
+    sure: Mapping[str, float] = {}
     known: Mapping[str, frozenset[str]]
     weights: Mapping[str, float]
 
@@ -59,13 +62,17 @@ class Scales(Struct, frozen=True, kw_only=True):
         """True if a sentence of such a weight needs no other sign."""
         return weight >= self.clear.get(language.code, float("inf"))
 
+    def is_sure(self, weight: float, language: Language) -> bool:
+        """True if a sentence of such a weight outweighs what makes others a task or of the moment."""
+        return weight >= self.sure.get(language.code, float("inf"))
+
 
 def load() -> Scales:
     """Return what was learnt, read from the file beside the languages."""
     raw = (files("extractord.agent.languages") / "weights.json").read_bytes()
     learnt = msgspec.json.decode(raw, type=Weights)
     known = {code: frozenset(words.split()) for code, words in learnt.known.items()}
-    return Scales(bias=learnt.bias, clear=learnt.clear, known=known, weights=learnt.weights)
+    return Scales(bias=learnt.bias, clear=learnt.clear, sure=learnt.sure, known=known, weights=learnt.weights)
 
 
 def features(sentence: str, language: Language, known: Container[str]) -> frozenset[str]:

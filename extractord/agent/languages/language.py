@@ -65,6 +65,8 @@ class _Expressions(Struct, frozen=True, forbid_unknown_fields=True):
     reasons: tuple[str, ...]
     how: tuple[str, ...]
     hands_over: tuple[str, ...]
+    names_source: tuple[str, ...]
+    topics: tuple[str, ...]
     clauses: tuple[str, ...]
     about_agent: tuple[str, ...]
     about_project: tuple[str, ...]
@@ -139,6 +141,10 @@ class Language(Struct, frozen=True, kw_only=True):
     """A clause at the end, group `how`, that says what to do with the fact."""
     hands_over: re.Pattern[str]
     """The sentence hands over a text of somebody else's: it, and the rest of its entry."""
+    names_source: re.Pattern[str]
+    """The sentence says that what stands before it is somebody else's."""
+    topics: re.Pattern[str]
+    """What stands before a colon, and is no name."""
     clauses: re.Pattern[str]
     """Where a sentence can be split into several statements."""
     about_agent: re.Pattern[str]
@@ -208,6 +214,8 @@ def _language(raw: bytes) -> Language:
         reasons=tuple(map(one, parts.reasons)),
         how=any_of(parts.how),
         hands_over=any_of(parts.hands_over),
+        names_source=any_of(parts.names_source),
+        topics=any_of(parts.topics),
         clauses=any_of(parts.clauses),
         about_agent=any_of(parts.about_agent),
         about_project=any_of(parts.about_project),
