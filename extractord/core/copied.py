@@ -17,6 +17,8 @@ _GOES_ON = (":", ",", "\\", "{", "(", "[")
 _PROSE_WORDS = 3
 _PLAIN_SHARE = 0.85
 _LEAST_TURNS = 2
+_BETWEEN = (frozenset((Shape.LINE,)), frozenset((Shape.COMMAND, Shape.PRINT, Shape.PROMPT)))
+"""Shapes that have between them what is theirs, in a block."""
 
 
 def copied(lines: Sequence[str]) -> list[bool]:
@@ -26,7 +28,8 @@ def copied(lines: Sequence[str]) -> list[bool]:
     """
     shapes = [shape_of(lines, at) for at in range(len(lines))]
     strange = [shape is not Shape.PLAIN for shape in shapes]
-    _follow(lines, shapes, strange)
+    if any(strange) or LEFT_OUT in lines:
+        _follow(lines, shapes, strange)
     chat = [at for at, shape in enumerate(shapes) if shape is Shape.BLOCK]
     if chat:
         strange[chat[0] : chat[-1]] = [True] * (chat[-1] - chat[0])
@@ -89,10 +92,14 @@ def _within(block: Sequence[str], shapes: Sequence[Shape]) -> Iterator[int]:
     end = next((at for at, line in enumerate(block) if TRACE_HEAD.match(line)), len(block))
     yield from range(end, len(block))
     yield from _logged(block[:end])
-    for kind in ({Shape.LINE}, {Shape.COMMAND, Shape.PRINT, Shape.PROMPT}):
+    for kind in _BETWEEN if any(shape is not Shape.PLAIN for shape in shapes) else ():
         found = [at for at, shape in enumerate(shapes) if shape in kind]
         yield from range(found[0], found[-1]) if found else ()
-    turns = [(at, label["who"]) for at, line in enumerate(block) if (label := LABELLED.match(line))]
+    turns = [
+        (at, label["who"]) for at, line in enumerate(block) if ":" in line and (label := LABELLED.match(line))
+    ]
+    if len(turns) <= _LEAST_TURNS:
+        return
     times = Counter(who for _, who in turns)
     if len(times) >= _LEAST_TURNS and max(times.values()) >= _LEAST_TURNS:
         yield from range(turns[0][0], len(block))

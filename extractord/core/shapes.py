@@ -49,10 +49,8 @@ _PRINTS = re.compile(
 )
 """A command whose output is somebody's text, blank lines and all."""
 
-_MAY_HEAD = re.compile(
-    r"[:\uff1a]|^\s*+(?:<|---)|\b(?:comment(?:ed)?|changes|reviewed|replied|opened)\b", re.IGNORECASE
-)
-"""What a line of a chat, a mail or a review has at least."""
+_MAY_HEAD = (":", "\uff1a", "<", "---", "comment", "changes", "reviewed", "replied", "opened")
+"""What a line of a chat, a mail or a review has at least one of."""
 _TIME = r"\d{1,2}[:.]\d\d(?:[:.]\d\d)?(?:\s?[AaPp]\.?[Mm]\b\.?)?"
 _NAME = r"[^\W\d_][\w.'\u2019-]{0,30}"
 _STAMP = rf"[\[(][^\[\]()\n]{{0,40}}?{_TIME}[^\[\]()\n]{{0,12}}[\])]"
@@ -166,7 +164,7 @@ def shape_of(lines: Sequence[str], at: int) -> Shape:
     if typed:
         command = typed["command"] or ""
         return Shape.PRINT if _PRINTS.match(command) else Shape.COMMAND if command else Shape.PROMPT
-    if not _MAY_HEAD.search(line):
+    if not any(sign in line for sign in _MAY_HEAD):
         return Shape.PLAIN
     if _IRC.match(line):
         return Shape.LINE
