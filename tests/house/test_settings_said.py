@@ -45,7 +45,7 @@ def test_the_check_finds_what_a_start_would_refuse_all_at_once(person: Person, t
         [
             "`mqtt.url` is 'http://broker': give mqtt",
             f"`model.key_file` names {tmp_path}/nowhere"[:40],
-            "`agents.claud` is no agent that can be r",
+            "`agents.claud` is not an agent that can ",
             f"`memory.dir` is {tmp_path}/mmmm"[:40],
             f"the state directory is {tmp_path}/file"[:40],
         ],
