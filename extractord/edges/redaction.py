@@ -63,7 +63,11 @@ class Redaction:
     async def _running(self) -> asyncio.subprocess.Process:
         if self._worker is None or self._worker.returncode is not None:
             self._worker = await asyncio.create_subprocess_exec(
-                *self._command, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, env={}
+                *self._command,
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                env={},
+                process_group=0,  # a terminal's interrupt is for us: runs that drain still need it
             )
         return self._worker
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
 from collections.abc import AsyncIterator
 
@@ -34,6 +35,13 @@ async def test_a_worker_that_died_is_started_again(redaction: Redaction) -> None
     assert worker is not None
     worker.kill()
     assert await redaction.redact(["fine"]) == ("fine",)
+
+
+async def test_an_interrupt_at_the_terminal_is_not_the_worker_s(redaction: Redaction) -> None:
+    await redaction.start()
+    worker = redaction._worker
+    assert worker is not None
+    assert (os.getpgid(worker.pid), os.getpgid(worker.pid) == os.getpgid(0)) == (worker.pid, False)
 
 
 async def test_the_loop_goes_on_meanwhile(redaction: Redaction) -> None:
