@@ -163,7 +163,7 @@ def test_another_database_is_not_taken_for_a_ledger(tmp_path: Path) -> None:
     with closing(sqlite3.connect(tmp_path / "ledger.db")) as other:
         other.execute("CREATE TABLE songs(name)")
         other.commit()
-    with pytest.raises(DamagedLedgerError, match="no ledger"):
+    with pytest.raises(DamagedLedgerError, match="but not a ledger"):
         Ledger.open(tmp_path)
 
 

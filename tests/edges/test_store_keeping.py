@@ -91,7 +91,8 @@ def test_a_run_is_undone_whole_and_its_creation_leaves_a_tombstone(house: House)
     context = house.context(said("e9", words))
     assert house.store.commit(changes, context).outcome is Outcome.SAVED
     undone = Keeping(house.store).undo(context.run)
-    assert undone == Undone(restored=(PLACE, f"{SHOP_ROOT}/gone.md"))
+    gone = f"{SHOP_ROOT}/gone.md"
+    assert undone == Undone(restored=(PLACE, gone), removed=(gone,))
     assert house.project.files == before
     assert house.ledger.versions.current(SHOP_ROOT)["deploys.md"].trust is Trust.STATED
     assert [(stone.name, stone.why) for stone in house.ledger.versions.tombstones()] == [("gone", "undone")]

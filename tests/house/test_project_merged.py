@@ -123,7 +123,7 @@ def test_nothing_of_what_was_read_stays_behind_and_what_was_opened_follows(perso
         assert room.ledger.uses.opened(NEW)["port.md"].times == 1
 
 
-def test_only_a_root_whose_memories_went_is_taken_away(person: Person) -> None:
+def test_an_empty_root_is_taken_away_once_nobody_is_about_to_fill_it(person: Person) -> None:
     made, old = person.memory / "projects" / "made-0123456789abcdef", person.memory / SHOP_ROOT
     made.mkdir(mode=0o700)
     person.writes(NEW, "harbour.md", fact("harbour", "Ships come to Hamburg"))
@@ -132,8 +132,11 @@ def test_only_a_root_whose_memories_went_is_taken_away(person: Person) -> None:
         room.store.move(SHOP_ROOT, NEW, ELSEWHERE)
         assert (made.is_dir(), old.exists()) == (True, False)
         assert room.ledger.rehoming.open_moves() == ()
-    with storeroom(person.settings, print) as room:  # each start recovers
+    with storeroom(person.settings, print):  # each start recovers
         assert (made.is_dir(), old.exists()) == (True, False)
+    os.utime(made, (1, 1))
+    with storeroom(person.settings, print):
+        assert (made.exists(), (person.memory / NEW).is_dir()) == (False, True)
 
 
 def test_a_root_whose_memories_went_is_taken_away_after_a_crash_too(person: Person) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from extractord.core.ports import Ledger
 from extractord.core.records import Project
+from extractord.core.survey import USER_ROOT
 from extractord.durable import sync_at
 from extractord.edges.store.burying import Burying
 from extractord.edges.store.merging import merge_of
@@ -72,15 +73,13 @@ class Moving:
     def finish(self, now: datetime, by: str = UNATTENDED) -> None:
         """Tell the ledger of roots that have another name now; drop moves that did not come about.
 
-        A root whose memories went to another one goes too. Only such a one: an empty folder that
-        somebody has just made is theirs.
+        A root whose memories went to another one goes too.
         """
         for old, new, project in self.ledger.rehoming.open_moves():
             source, is_there = self.memory / old, (self.memory / new).is_dir()
             is_moved = is_there and not source.exists()
-            if is_there and not self.ledger.versions.current(old):
-                with suppress(OSError):  # a person's own files, or lines of the index, stay where they are
-                    source.rmdir()
+            if is_there:
+                self._drop(old)
             with self.ledger.transaction():
                 if is_moved:
                     self.ledger.rehoming.move(old, new, project)
@@ -88,3 +87,14 @@ class Moving:
                 else:
                     self.ledger.rehoming.end_move(old)
             self.burying.level()
+
+    def drop(self, root: str, before: datetime) -> None:
+        """Remove a root that runs left empty, unless it is newer: somebody may be about to fill it."""
+        with suppress(OSError):
+            if (self.memory / root).stat().st_mtime < before.timestamp():
+                self._drop(root)
+
+    def _drop(self, root: str) -> None:
+        if root != USER_ROOT and not self.ledger.versions.current(root):
+            with suppress(OSError):  # a person's own files, or lines of the index, stay where they are
+                (self.memory / root).rmdir()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 
 from msgspec import structs
@@ -33,6 +33,7 @@ __all__ = ["PERSON", "UNATTENDED", "Store"]
 
 _TRIES = 5
 _PATIENCE_S = 20.0
+_LEFT_EMPTY = timedelta(hours=1)
 
 
 class Store:
@@ -98,6 +99,7 @@ class Store:
                     self.roots.folder(root).sweep()
                 except StoreError as error:
                     warn(str(error))
+                self._moving.drop(root, before=self.clock() - _LEFT_EMPTY)
             torn = self.burying.level()
         if torn:
             warn(torn)
