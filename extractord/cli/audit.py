@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import msgspec
 from cyclopts import App, Parameter, validators
 
+from extractord.cli.json_lines import json_line, print_json
 from extractord.config import load_settings
 from extractord.core.memory import utc
 from extractord.core.ports import AuditRow
@@ -32,7 +32,7 @@ def show(
     with Ledger.open(load_settings().state_dir, readonly=True) as ledger:
         rows = ledger.audit.recent(limit) if subject is None else ledger.audit.about(subject)[::-1][:limit]
     for row in rows:
-        print(msgspec.json.encode(row).decode() if json else printable(_line(row)))
+        print(json_line(row) if json else printable(_line(row)))
     if not rows and not json:
         print(
             f"no row is about {printable(subject)!r}: `extractord audit show` has every row"
@@ -47,7 +47,7 @@ def verify(*, json: Json = False) -> None:
     with Ledger.open(load_settings().state_dir, readonly=True) as ledger:
         rows, head = ledger.audit.verify(), ledger.audit.head()
     if json:
-        print(msgspec.json.encode({"rows": rows, "head": head}).decode())
+        print_json({"rows": rows, "head": head})
     else:
         print(f"{rows:,} rows, unbroken; the head is {head}")
 

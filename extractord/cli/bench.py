@@ -11,6 +11,7 @@ from cyclopts import App, Parameter
 from rich.console import Console
 from rich.table import Table
 
+from extractord.cli.json_lines import print_json
 from extractord.cli.perf.groups import GROUPS, measured
 from extractord.cli.perf.rows import Failed, Row
 from extractord.cli.quality.command import bench
@@ -45,7 +46,7 @@ def perf(
     for each in _watched(names, quick=quick, json=json):
         found.append(each)
         if json:
-            print(msgspec.json.encode(each).decode(), flush=True)
+            print_json(each, flush=True)
     if not json:
         _show(found)
     if out is not None:

@@ -6,9 +6,9 @@ import asyncio
 from pathlib import Path
 from typing import Annotated
 
-import msgspec
 from cyclopts import Parameter
 
+from extractord.cli.json_lines import print_json
 from extractord.cli.looking import looked_at, project_of
 from extractord.cli.runs import as_json
 from extractord.config import Settings, load_settings
@@ -54,13 +54,13 @@ def consolidate(
     if dry_run or not memories:
         paths = [one.virtual for one in memories]
         if json:
-            print(msgspec.json.encode({"would_look_at": paths}).decode())
+            print_json({"would_look_at": paths})
         else:
             print("\n".join([f"would look at {printable(path)}" for path in paths] or [_NOTHING]))
         return 0
     row = asyncio.run(_run(settings, found, "auto" if apply else "ask"))
     if json:
-        print(msgspec.json.encode(as_json(row) if row else {"would_look_at": []}).decode())
+        print_json(as_json(row) if row else {"would_look_at": []})
     else:
         print(_said(row))
     return EXIT_FAILED if row is not None and row.outcome in _FAILED else 0

@@ -6,10 +6,10 @@ import sys
 from pathlib import Path
 from typing import Annotated, Literal
 
-import msgspec
 from cyclopts import Parameter
 
 from extractord.cli.hooking import answer
+from extractord.cli.json_lines import print_json
 from extractord.cli.looking import looked_at, project_of
 from extractord.config import load_settings
 from extractord.core.foreign import unobjectionable
@@ -50,7 +50,7 @@ def context(
     slug, block = _told(project, agent)
     if json:
         said = {"project": slug, "text": block, "lines": block.count("\n"), "chars": len(block)}
-        print(msgspec.json.encode(said).decode())
+        print_json(said)
     else:
         sys.stdout.write(block)
         if not block and sys.stdout.isatty():

@@ -10,12 +10,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
-import msgspec
 from cyclopts import Parameter
 from msgspec.structs import replace
 
 from extractord.cli.checks import around, kept, transcribed, working
 from extractord.cli.checks.finding import Check, Finding, Health, Patient, fail, warn
+from extractord.cli.json_lines import print_json
 from extractord.cli.listing import hung
 from extractord.config import Settings, load_settings
 from extractord.core.printable import printable
@@ -71,7 +71,7 @@ def doctor(
     for finding in _findings(is_online=online):
         worst = max(worst, EXIT_FAILED if finding.health is Health.FAIL else 0)
         if json:
-            print(msgspec.json.encode(finding).decode(), flush=True)
+            print_json(finding, flush=True)
         else:
             _say(finding)
     return worst

@@ -12,10 +12,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated
 
-import msgspec
 from cyclopts import Parameter
 from msgspec import Struct
 
+from extractord.cli.json_lines import json_line, print_json
 from extractord.cli.listing import Item, print_items
 from extractord.core.drift import hint
 from extractord.core.printable import LINES, printable
@@ -116,7 +116,7 @@ async def _show(
 def _say_rows(one: Told) -> None:
     out = sys.stdout.buffer
     for entry in one.entries.values():
-        out.write(msgspec.json.encode(_row(entry)) + b"\n")
+        out.write(json_line(_row(entry)).encode() + b"\n")
     out.flush()
 
 
@@ -155,7 +155,7 @@ def _diagnosis(one: Told) -> Diagnosis:
 
 def _say_diagnosis(found: Diagnosis, *, json: bool) -> None:
     if json:
-        print(msgspec.json.encode(found).decode())
+        print_json(found)
         return
     sessions = "1 session" if len(found.sessions) == 1 else f"{len(found.sessions):,} sessions"
     print(printable(found.path))

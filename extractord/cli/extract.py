@@ -15,6 +15,7 @@ import msgspec
 from cyclopts import Parameter
 
 from extractord.batch import Plan, Summary, drained, plan
+from extractord.cli.json_lines import json_line, print_json
 from extractord.cli.listing import counted
 from extractord.cli.runs import as_json
 from extractord.config import load_settings
@@ -101,10 +102,10 @@ async def _extract(
             await house.writer.do(Store.witness, planned.written)
             async for row in drained(house, planned.windows, drain_s):
                 rows.append(row)
-                print(msgspec.json.encode(as_json(row)).decode() if json else _said(row), flush=True)
+                print(json_line(as_json(row)) if json else _said(row), flush=True)
     summary = planned.summary(rows)
     if json:
-        print(msgspec.json.encode({"summary": True, **msgspec.structs.asdict(summary)}).decode())
+        print_json({"summary": True, **msgspec.structs.asdict(summary)})
     else:
         print(_summed_up(summary, settings.memory_dir) if house else "a dry run: nothing was run or written")
     return EXIT_FAILED if summary.failed or planned.problems else 0
@@ -130,7 +131,7 @@ def _list(planned: Plan, *, json: bool) -> None:
         named = {"agent": window.agent, "session": window.session, "project": window.project.slug}
         if json:
             row = {"would_run": True, **named, "exchanges": [exchange.key for exchange in window.exchanges]}
-            print(msgspec.json.encode(row).decode())
+            print_json(row)
         else:
             exchanges = counted(len(window.exchanges), "exchange")
             which = f"{window.agent} {window.session} in {window.project.slug}"

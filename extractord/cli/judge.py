@@ -13,6 +13,7 @@ import msgspec
 from cyclopts import Parameter
 from msgspec import Struct
 
+from extractord.cli.json_lines import json_line
 from extractord.edges.folder import Folder
 from extractord.errors import StoreError, UsageError
 from extractord.policy import PATH_RULES, PLACE_RULES, RULES, Rule, find_place, parse_rm
@@ -203,7 +204,7 @@ def _lines() -> Iterator[bytes]:
 
 def _say(answer: Answer, *, json: bool) -> None:
     if json:
-        words = msgspec.json.encode(answer).decode()
+        words = json_line(answer)
     else:
         words = "  ".join(part for part in (answer.verdict, answer.rule, answer.reason) if part)
     print(words, flush=True)

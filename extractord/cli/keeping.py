@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import msgspec
 from cyclopts import Parameter
 
 from extractord.cli.attended import decider
 from extractord.cli.choosing import chosen, one_of, rows_of
+from extractord.cli.json_lines import print_json
 from extractord.cli.lives import forget as forget_it
 from extractord.cli.lives import stages
 from extractord.cli.looking import looked_at
@@ -52,7 +52,7 @@ def history(memory: Which, /, *, project: Project = None, diffs: bool = False, j
     for stage in lived:
         if json:
             said = _as_json(stage.version) | ({"text": stage.text} if diffs else {})
-            print(msgspec.json.encode(said).decode())
+            print_json(said)
             continue
         print(_line(stage.version))
         if diffs:
@@ -177,6 +177,6 @@ def _line(version: Version) -> str:
 
 def _done(what: str, root: str, path: str, *, json: bool, **more: str) -> None:
     if json:
-        print(msgspec.json.encode({"done": what, "root": root, "path": path, **more}).decode())
+        print_json({"done": what, "root": root, "path": path, **more})
     else:
         print(f"{what}: {printable(f'{root}/{path}')}")

@@ -8,11 +8,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
-import msgspec
 from cyclopts import App, Parameter
 
 from extractord.cli import keeping
 from extractord.cli.choosing import Row, chosen, one_of, rows_of
+from extractord.cli.json_lines import print_json
 from extractord.cli.listing import Item, print_items
 from extractord.cli.looking import looked_at
 from extractord.config import load_settings
@@ -53,7 +53,7 @@ def list_(*, project: Path | None = None, unused: Unused = False, json: Json = F
         _unused(never, json=json)
     elif json:
         for row in rows:
-            print(msgspec.json.encode(as_json(row)).decode())
+            print_json(as_json(row))
     else:
         _print(rows)
 
@@ -76,7 +76,7 @@ def show(memory: str, /, *, project: Path | None = None, json: Json = False) -> 
         root, row = one_of(rows_of(roots, chosen(settings, there, project)), memory)
         raw = roots.raw(root, row.path) or b""
     if json:
-        print(msgspec.json.encode({**as_json((root, row)), "text": decode(row.path, raw)}).decode())
+        print_json({**as_json((root, row)), "text": decode(row.path, raw)})
     else:
         text = decode(row.path, raw)
         sys.stdout.write(printable(text, LINES) if sys.stdout.isatty() else text)
@@ -105,7 +105,7 @@ def _unused(never: Sequence[Unopened], *, json: bool) -> None:
     if json:
         for one in never:
             told = {**as_json((one.root, one.row)), "since": utc(one.since), "sessions": one.sessions}
-            print(msgspec.json.encode(told).decode())
+            print_json(told)
         return
     if not never:
         print("none: each was opened by an agent, or no session could have opened it yet")

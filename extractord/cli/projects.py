@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import msgspec
 from cyclopts import App, Parameter
 from msgspec import Struct
 
 from extractord.cli.attended import decider
+from extractord.cli.json_lines import print_json
 from extractord.cli.listing import counted
 from extractord.cli.looking import looked_at, project_of
 from extractord.config import Settings, load_settings
@@ -47,7 +47,7 @@ def list_(*, json: Json = False) -> None:
     rows = listed(load_settings())
     for row in rows:
         if json:
-            print(msgspec.json.encode(row).decode())
+            print_json(row)
             continue
         notes = [
             note for note, holds in (("directory is gone", row.gone), ("excluded", row.excluded)) if holds
@@ -90,7 +90,7 @@ def move(old: Path, new: Path, /, *, json: Json = False) -> None:
         renamed = room.store.move(source, target, project, decider())
         left = source in room.store.names()
     if json:
-        print(msgspec.json.encode({"old": source, "new": target, "renamed": renamed, "left": left}).decode())
+        print_json({"old": source, "new": target, "renamed": renamed, "left": left})
         return
     print(f"{source} is {target} now")
     for path, name in renamed.items():
@@ -120,7 +120,7 @@ def exclude(
         state.exclude(place, excluded=not undo)
         now = state.excluded()
     if json:
-        print(msgspec.json.encode({"excluded": now}).decode())
+        print_json({"excluded": now})
         return
     print(printable(f"{place} is {'read again' if undo else 'excluded'}"))
     if daemon_of(settings.state_dir) is not None:

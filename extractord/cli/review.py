@@ -6,7 +6,6 @@ from collections.abc import Collection, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Annotated
 
-import msgspec
 from cyclopts import App, Parameter
 
 from extractord.cli.attended import decider, unattended
@@ -14,6 +13,7 @@ from extractord.cli.choosing import rows_of
 from extractord.cli.deciding import Waits, as_json, change_as_json, drafts, one_of, waiting
 from extractord.cli.deciding import accept as accept_it
 from extractord.cli.deciding import reject as reject_it
+from extractord.cli.json_lines import print_json
 from extractord.cli.looking import looked_at
 from extractord.cli.reasons import why, why_withheld
 from extractord.cli.writing import diff, edited, key
@@ -59,7 +59,7 @@ def list_(*, json: Json = False) -> None:
         never = () if json else unopened(ledger.uses, rows)
     for each in held:
         if json:
-            print(msgspec.json.encode(as_json(each)).decode())
+            print_json(as_json(each))
         else:
             print(*_summary(each), sep="\n")
     if not held and not json:
@@ -77,7 +77,7 @@ def show(which: Which, /, *, json: Json = False) -> None:
         each = one_of(held, which)
         if json:
             changes = [change_as_json(change) for change in each.changes] if isinstance(each, Held) else []
-            print(msgspec.json.encode(as_json(each) | {"changes": changes}).decode())
+            print_json(as_json(each) | {"changes": changes})
         else:
             print(*_told(roots, names, each), sep="\n")
 

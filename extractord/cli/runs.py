@@ -9,6 +9,7 @@ from typing import Annotated
 import msgspec
 from cyclopts import App, Parameter, validators
 
+from extractord.cli.json_lines import print_json
 from extractord.cli.listing import Item, print_items
 from extractord.config import load_settings
 from extractord.core.ports import AuditRow, RequestRow, RunRow
@@ -33,7 +34,7 @@ def print_list(*, limit: Limit = 20, json: Json = False) -> None:
         rows = tuple(map(ledger.standing.as_left, ledger.runs.recent(limit)))
     if json:
         for row in rows:
-            print(msgspec.json.encode(as_json(row)).decode())
+            print_json(as_json(row))
     elif rows:
         print_items(map(_item, rows))
     else:
@@ -50,7 +51,7 @@ def show(run: Run, /, *, json: Json = False) -> None:
     spent = [{"at": one.at, **msgspec.structs.asdict(one.usage), "fault": one.fault} for one in requests]
     told = as_json(row) | {"spent": spent, "refused": [note.detail for note in refused]}
     if json:
-        print(msgspec.json.encode(told).decode())
+        print_json(told)
         return
     for name, value in as_json(row).items():
         print(f"{name:<13}{printable(_shown(value))}")
@@ -68,7 +69,7 @@ def retry(*runs: Run, json: Json = False) -> None:
     opened = reopen(load_settings().state_dir, runs)
     for run, exchanges in opened.items():
         if json:
-            print(msgspec.json.encode({"run": run, "opened": exchanges}).decode())
+            print_json({"run": run, "opened": exchanges})
         elif exchanges:
             print(f"{run}: {exchanges} open again; the daemon or `extractord extract` takes them up")
         else:

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
-import msgspec
 from cyclopts import Parameter
 
 from extractord.cli.choosing import Scope, within
+from extractord.cli.json_lines import print_json
 from extractord.cli.looking import looked_at
 from extractord.cli.memories import as_json
 from extractord.config import load_settings
@@ -59,7 +59,7 @@ def search(
         findings = searched(roots, names, " ".join((words, *more)), limit=limit, warn=to_stderr)
     if json:
         for row in _rows(findings):
-            print(msgspec.json.encode(row).decode())
+            print_json(row)
     else:
         for line in _lines(findings, scope):
             print(line)

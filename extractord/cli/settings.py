@@ -12,6 +12,7 @@ import msgspec
 import tomlkit
 from cyclopts import App, Parameter
 
+from extractord.cli.json_lines import print_json
 from extractord.config import load_settings, platform_surroundings
 from extractord.config.sample import sample
 from extractord.config.settings import PLACES, Settings
@@ -36,7 +37,7 @@ def show(*, json: Json = False) -> None:
     plain = msgspec.to_builtins(settings, enc_hook=_path)
     plain["memory"]["dir"] = str(settings.memory_dir)
     if json:
-        print(msgspec.json.encode(plain).decode())
+        print_json(plain)
         return
     for place in PLACES:
         print(f"# {place} = {plain.pop(place)}")

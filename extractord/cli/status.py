@@ -11,6 +11,7 @@ import msgspec
 from cyclopts import Parameter
 
 from extractord.cli.elapsed import ago
+from extractord.cli.json_lines import print_json
 from extractord.cli.runs import as_json, changed
 from extractord.config import load_settings
 from extractord.core.budget import Go, Limits, judge_spend
@@ -52,7 +53,7 @@ def status(*, json: Json = False) -> None:
     now = datetime.now(UTC).astimezone()
     found = look(settings.state_dir, limits, now)
     if json:
-        print(msgspec.json.encode(_told(found, limits)).decode())
+        print_json(_told(found, limits))
         return
     for label, line in lines(found, limits, now):
         print(f"{label:<13}{printable(line)}")

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated
 
-import msgspec
 from cyclopts import Parameter
 
 from extractord.cli.attended import decider
+from extractord.cli.json_lines import print_json
 from extractord.cli.listing import Item, print_items
 from extractord.cli.looking import project_of
 from extractord.config import Settings, load_settings, platform_surroundings
@@ -63,7 +63,7 @@ def take_over(
             importing.carry_out(plan)
     if json:
         for row in _rows(plan, left):
-            print(msgspec.json.encode(row).decode())
+            print_json(row)
     else:
         _say(store, plan, left, dry_run=dry_run)
     return EXIT_FAILED if left else 0

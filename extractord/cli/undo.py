@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import msgspec
 from cyclopts import Parameter
 
 from extractord.cli.attended import decider
+from extractord.cli.json_lines import print_json
 from extractord.cli.runs import find
 from extractord.config import load_settings
 from extractord.core.printable import printable
@@ -28,7 +28,7 @@ def undo(
     with storeroom(load_settings(), to_stderr) as room:
         undone = Keeping(room.store, decider()).undo(find(room.ledger, run).run)
     if json:
-        print(msgspec.json.encode(undone).decode())
+        print_json(undone)
     for place in () if json else undone.restored:
         print(f"{'removed' if place in undone.removed else 'restored'}: {printable(place)}")
     for place in () if json else undone.conflicts:

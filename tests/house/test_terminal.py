@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -41,3 +42,11 @@ def test_a_setting_with_orders_is_told_without_them(person: Person) -> None:
     (person.home / "config.toml").write_text('"mode\\u001b[2J" = 1\n')
     code, screen = person.sits("status")
     assert (code, screen) == (78, "extractord: unknown setting `mode\ufffd[2J`: did you mean `mode`?\n")
+
+
+def test_json_gives_a_terminal_no_orders_and_a_program_every_byte(person: Person) -> None:
+    text = fact("orders", "Stock is counted on Mondays", "user", f"Mondays \x7f\U000e0041 é 日 {ORDER}")
+    person.writes("user", "orders.md", text)
+    line = person.types("memories", "show", "orders", "--json").stdout
+    assert (line.rstrip("\n").isprintable(), "é 日" in line) == (True, True)
+    assert json.loads(line)["text"] == text

@@ -15,6 +15,7 @@ from rich.console import Console
 from rich.table import Table
 
 from extractord import __version__
+from extractord.cli.json_lines import print_json
 from extractord.cli.quality.casefiles import load
 from extractord.cli.quality.costing import Cost
 from extractord.cli.quality.page import as_page
@@ -79,13 +80,13 @@ def bench(
 
     def told(result: Result) -> None:
         if json:
-            print(msgspec.json.encode(result).decode(), flush=True)
+            print_json(result, flush=True)
 
     results = asyncio.run(played(wanted, told, quiet=json))
     for name, mine in by_model(results).items():
         if json:
             row = {"summary": True, "model": name, **msgspec.structs.asdict(summed(mine))}
-            print(msgspec.json.encode(row).decode())
+            print_json(row)
     if not json:
         _show(results)
     if out is not None:
@@ -99,7 +100,7 @@ async def _costs(wanted: Wanted, places: Sequence[Path], *, json: bool) -> int:
     async for each in costs(wanted, [place.expanduser().absolute() for place in places]):
         found.append(each)
         if json:
-            print(msgspec.json.encode(each).decode(), flush=True)
+            print_json(each, flush=True)
     if not json:
         console = _console()
         _print(console, "cost of transcripts", _turned(costs_table(found)))
