@@ -49,7 +49,7 @@ def test_paragraphs_sections_and_strings_are_facts_too() -> None:
         ("no-emoji", "No emoji", "No emoji"),
     ]
     for wrong in ('{"a": 1}', "[1]", "[", "", "[" * 100_000):
-        with pytest.raises(ValueError, match="no list of texts"):
+        with pytest.raises(ValueError, match="not a list of texts"):
             told("strings", wrong)
 
 

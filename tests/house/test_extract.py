@@ -54,6 +54,8 @@ def test_the_example_becomes_memories_with_their_index_and_a_second_time_nothing
         "exchanges": 6,
         "runs": 2,
         "saved": 2,
+        "held": 0,
+        "nothing": 0,
         "skipped": {"no_prose": 1},
         "failed": 0,
     }
