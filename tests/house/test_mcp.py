@@ -179,7 +179,7 @@ async def test_every_memory_is_a_resource_and_an_unknown_one_is_an_error(person:
         resources = (await client.list_resources()).resources
         (content,) = (await client.read_resource(resources[0].uri)).contents
         for uri in ("extractord://user/none.md", "file:///etc/passwd", "extractord://user/../x.md"):
-            with pytest.raises(MCPError, match="is not a memory|there is no memory"):
+            with pytest.raises(MCPError, match=r"is not a memory|there is no memory"):
                 await client.read_resource(uri)
     assert [(one.uri, one.title, one.description) for one in resources] == [
         ("extractord://user/two%20words.md", "two", "Tabs, not spaces")
