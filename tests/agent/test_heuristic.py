@@ -392,3 +392,30 @@ async def test_what_opens_a_rule_is_no_fact_of_its_own() -> None:
         ("/memory/project/never-push-to-main.md", "From now on, never push to main."),
         ("/memory/project/never-force-push.md", "Never force-push."),
     ]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "When you commit, always sign off the commit.",
+        "Before you push, always run the linter here.",
+        "After each release, check the dashboards for errors.",
+        "Vor jedem Release, frag immer zuerst das Team.",
+    ],
+)
+async def test_when_a_rule_holds_is_no_fact_without_the_rule(said: str) -> None:
+    assert [body for _, body in await kept(said)] == [said]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        'Reply with exactly the word "kiwi" and nothing else, no tools.',
+        "Please answer with only the number 42.",
+        "Don't use tools, reply with OK.",
+        "Count slowly from 1 to 200, one number per line, with a short sentence about each number.",
+    ],
+)
+async def test_what_an_agent_is_tried_with_is_no_rule(said: str) -> None:
+    assert await kept(said) == []
+    assert await kept(said, "Don't use tools other than ripgrep for searching.") != []

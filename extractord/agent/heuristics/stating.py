@@ -217,8 +217,9 @@ def _taken_apart(statement: Statement) -> Statement:
             break
     ending = why or fact
     found = statement.language.how.search(ending)
-    if found and read_words(ending[: found.start()]).content:
-        how, ending = found["how"].strip(), ending[: found.start()].strip()
+    head = ending[: found.start()].strip() if found else ""
+    if found and read_words(head).content and (why or not statement.language.condition.search(head)):
+        how, ending = found["how"].strip(), head
     fact, why = (fact, ending) if why else (ending, "")
     return Statement(
         statement.said, statement.quote, fact.strip(" ,;:"), statement.kind, statement.language, why, how

@@ -64,6 +64,7 @@ class _Expressions(Struct, frozen=True, forbid_unknown_fields=True):
     lasting: tuple[str, ...]
     reasons: tuple[str, ...]
     how: tuple[str, ...]
+    condition: tuple[str, ...]
     hands_over: tuple[str, ...]
     names_source: tuple[str, ...]
     topics: tuple[str, ...]
@@ -139,6 +140,8 @@ class Language(Struct, frozen=True, kw_only=True):
     """A sentence as groups `fact` and `why`."""
     how: re.Pattern[str]
     """A clause at the end, group `how`, that says what to do with the fact."""
+    condition: re.Pattern[str]
+    """What stands before such a clause says only when or where, and is no fact by itself."""
     hands_over: re.Pattern[str]
     """The sentence hands over a text of somebody else's: it, and the rest of its entry."""
     names_source: re.Pattern[str]
@@ -213,6 +216,7 @@ def _language(raw: bytes) -> Language:
         lasting=any_of(parts.lasting),
         reasons=tuple(map(one, parts.reasons)),
         how=any_of(parts.how),
+        condition=any_of(parts.condition),
         hands_over=any_of(parts.hands_over),
         names_source=any_of(parts.names_source),
         topics=any_of(parts.topics),
