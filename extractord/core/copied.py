@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from extractord.core.shapes import LABELLED, LOG_LINE, TRACE_HEAD, Shape, shape_of
+from extractord.core.shapes import LABEL, LABELLED, LOG_LINE, TRACE_HEAD, Shape, shape_of
 from extractord.core.words import has_words
 
 LEFT_OUT = "\ufffc"
@@ -96,7 +96,9 @@ def _within(block: Sequence[str], shapes: Sequence[Shape]) -> Iterator[int]:
         found = [at for at, shape in enumerate(shapes) if shape in kind]
         yield from range(found[0], found[-1]) if found else ()
     turns = [
-        (at, label["who"]) for at, line in enumerate(block) if ":" in line and (label := LABELLED.match(line))
+        (at, label["who"])
+        for at, line in enumerate(block)
+        if ":" in line and (label := LABELLED.match(line)) and not LABEL.fullmatch(label["who"])
     ]
     if len(turns) <= _LEAST_TURNS:
         return

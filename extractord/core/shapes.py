@@ -78,12 +78,20 @@ _DAY = (
     r"(?:(?:(?i:today|yesterday|heute|gestern|hier|aujourd'hui|ayer|hoy)|\d{1,4}[./-]\d{1,2}[./-]\d{1,4}"
     r"|[A-Z][a-z]{2,8},?\ \d{1,2}(?:st|nd|rd|th)?)(?:,|\ (?:at|um|\u00e0|a\ las))?\s)"
 )
+_NO_DATE = "".join(
+    rf"(?<!\s{word})"
+    for word in (
+        *("on", "at", "by", "from", "until", "till", "since", "before", "after", "is", "was"),
+        *("am", "um", "ab", "bis", "seit", "vor", "nach", "le", "el", "du", "au", "del", "al"),
+    )
+)
+"""A sentence that ends with a date has one of these before it; a name has none."""
 _NAMED = r"[^\W\d_a-z][\w.'\u2019-]{0,30}"
 _CHAT_HEAD = re.compile(
     rf"""\s*+(?:
       (?:{_NAME}(?:\ [\w.()/'\u2019-]{{1,30}}){{0,3}}
          (?:\s\s+|\s+[\u2014\u2013|\u2022\u00b7-]\s*))?{_DAY}?{_TIME}
-    | {_NAME}(?:\ [\w.()/'\u2019-]{{1,30}}){{0,3}}\s+{_DAY}{_TIME}
+    | {_NAME}(?:\ [\w.()/'\u2019-]{{1,30}}){{0,3}}{_NO_DATE}\s+{_DAY}{_TIME}
     | {_NAMED}(?:\ {_NAMED}){{1,3}}\s+{_TIME}
     | {_NAMED}\s+\d{{1,2}}:\d\d\s?[AaPp][Mm]
     | {_NAME}(?:\ [\w.()/'\u2019-]{{1,30}}){{0,3}}\s+{_STAMP}
@@ -91,6 +99,16 @@ _CHAT_HEAD = re.compile(
     re.VERBOSE,
 )
 """Who said it when, above the message."""
+LABEL = re.compile(
+    r"""rules?|notes?|todo|fixme|hint|tip|warning|important|reminder|decision|conventions?|goal|context|background
+    |constraints?|requirements?|also|first|second|third|then|finally|example|frontend|backend|apis?|ui|cli|web
+    |mobile|infra|database|db|tests?|docs|style|naming|branch(?:es)?|commits?|code|formatting|linting|deploys?
+    |releases?|reviews?|security|performance|languages?|python|go|rust|java|javascript|typescript|css|html|sql
+    |type|scope|name|role|title|status|step|task
+    |regeln?|hinweis|wichtig|aufgabe|ziel|beispiel|r\u00e8gles?|remarque|reglas?|nota""",
+    re.VERBOSE | re.IGNORECASE,
+)
+"""What stands before a colon, and is nobody who speaks."""
 LABELLED = re.compile(rf"\s*+(?P<who>{_NAME}(?: {_NAME}){{0,2}})[:\uff1a]\s+\S")
 _AGO = r"(?:\ (?:\d+|an?)\ \w+\ ago|\ (?:yesterday|last\ \w+)|\ on\ (?:[A-Z]\w{2,8}\ )?\d[^.!?]{0,50})"
 _REVIEW = re.compile(
