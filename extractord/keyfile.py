@@ -18,37 +18,46 @@ def fault_of(setting: str, path: Path, *, is_secret: bool) -> str | None:
 
     What is wrong stands before the last `: `, what to do behind it.
     """
-    wanted = "put it there alone, mode 0600" if is_secret else "give a file that this user may read"
     try:
         found = path.stat()
-        if not stat.S_ISREG(found.st_mode):
-            return f"`{setting}` names {path}, which is not a file: {wanted}"
-        path.open("rb").close()
+        if stat.S_ISREG(found.st_mode):
+            path.open("rb").close()
     except OSError as error:
-        return f"`{setting}` names {path}, which cannot be read ({error.strerror}): {wanted}"
-    if is_secret and found.st_mode & _shared(str(path)):
-        return f"`{setting}` names {path}, which others can read: run `chmod 600 {path}`"
-    if is_secret and not found.st_size:
-        return f"`{setting}` names {path}, which is empty: {wanted}"
-    return None
+        return _unreadable(setting, path, error, is_secret=is_secret)
+    return _against(setting, path, found, is_secret=is_secret)
 
 
 def key_in(path: str) -> str:
     """Given the file that holds a key alone, return it. Raise ConfigError where it cannot be used."""
+    setting, place = "model.key_file", Path(path)
     try:
-        with open(path, encoding="ascii") as file:  # noqa: PTH123 - the descriptor is wanted
-            mode = os.fstat(file.fileno()).st_mode
-            key = file.read().strip()
+        with place.open("rb") as file:
+            found, key = os.fstat(file.fileno()), file.read().strip()
     except OSError as error:
-        raise ConfigError(f"`model.key_file` {path} cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise ConfigError(f"`model.key_file` {path} holds no key: put the key alone into it") from None
-    if mode & _shared(path):
-        raise ConfigError(f"`model.key_file` {path} can be read by others: chmod 600 it")
-    if not key:
-        raise ConfigError(f"`model.key_file` {path} is empty: put the key alone into it")
-    return key
+        raise ConfigError(_unreadable(setting, place, error, is_secret=True)) from None
+    if fault := _against(setting, place, found, is_secret=True):
+        raise ConfigError(fault)
+    if not key or not key.isascii():
+        raise ConfigError(f"`{setting}` names {path}, which holds no key: {_wanted(is_secret=True)}")
+    return key.decode("ascii")
 
 
-def _shared(path: str) -> int:
-    return stat.S_IRWXO if _OF_SYSTEMD.match(path) else stat.S_IRWXG | stat.S_IRWXO
+def _unreadable(setting: str, path: Path, error: OSError, *, is_secret: bool) -> str:
+    return (
+        f"`{setting}` names {path}, which cannot be read ({error.strerror}): {_wanted(is_secret=is_secret)}"
+    )
+
+
+def _against(setting: str, path: Path, found: os.stat_result, *, is_secret: bool) -> str | None:
+    shared = stat.S_IRWXO if _OF_SYSTEMD.match(str(path)) else stat.S_IRWXG | stat.S_IRWXO
+    if not stat.S_ISREG(found.st_mode):
+        return f"`{setting}` names {path}, which is not a file: {_wanted(is_secret=is_secret)}"
+    if is_secret and found.st_mode & shared:
+        return f"`{setting}` names {path}, which others can read: run `chmod 600 {path}`"
+    if is_secret and not found.st_size:
+        return f"`{setting}` names {path}, which is empty: {_wanted(is_secret=is_secret)}"
+    return None
+
+
+def _wanted(*, is_secret: bool) -> str:
+    return "put it there alone, mode 0600" if is_secret else "give a file that this user may read"

@@ -14,14 +14,13 @@ from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 import msgspec
 from msgspec import Struct
 
-from extractord.config.settings import PLACES, Agent, Settings
+from extractord.config.settings import MQTT_FILES, PLACES, Agent, Settings
 from extractord.errors import ConfigError
 
 _PREFIX = "EXTRACTORD_"
 __all__ = ["Settings", "load_settings", "platform_surroundings"]
 
 _WISHES = {int: "give a whole number", float: "give a number", bool: "give true or false", str: "give text"}
-_FILES_OF_MQTT = ("password_file", "ca_file", "cert_file", "key_file")
 _VARIABLES = ("EXTRACTORD_CONFIG", "EXTRACTORD_DATA_DIR", "EXTRACTORD_STATE_DIR")
 """Variables that say where things are; every other one is a setting."""
 
@@ -48,7 +47,7 @@ def load_settings(environ: Mapping[str, str] | None = None) -> Settings:
 def _relative(settings: Settings) -> Iterator[str]:
     """Places that would be others wherever a command is typed."""
     named = [("memory.dir", settings.memory.dir), ("model.key_file", settings.model.key_file)]
-    named += [(f"mqtt.{key}", getattr(settings.mqtt, key)) for key in _FILES_OF_MQTT]
+    named += [(f"mqtt.{key}", getattr(settings.mqtt, key)) for key in MQTT_FILES]
     named += [("projects.exclude", place) for place in settings.projects.exclude]
     named += [(f"agents.{name}.paths", path) for name, each in settings.agents.items() for path in each.paths]
     for name, place in named:

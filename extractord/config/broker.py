@@ -7,7 +7,7 @@ from ipaddress import ip_address
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from extractord.config.settings import Mqtt
+from extractord.config.settings import MQTT_FILES, Mqtt
 from extractord.core.broker import Broker
 from extractord.errors import ConfigError
 from extractord.keyfile import fault_of
@@ -63,11 +63,11 @@ def _problems(mqtt: Mqtt) -> Iterator[str]:
 
 
 def _files(mqtt: Mqtt) -> Iterator[str]:
-    for key in ("password_file", "key_file", "ca_file", "cert_file"):
-        if name := getattr(mqtt, key):
-            is_secret = key in ("password_file", "key_file")
-            if fault := fault_of(f"mqtt.{key}", Path(name).expanduser(), is_secret=is_secret):
-                yield fault
+    for key, is_secret in MQTT_FILES.items():
+        name: str = getattr(mqtt, key)
+        fault = name and fault_of(f"mqtt.{key}", Path(name).expanduser(), is_secret=is_secret)
+        if fault:
+            yield fault
 
 
 def _is_here(host: str) -> bool:

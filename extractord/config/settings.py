@@ -12,6 +12,8 @@ from extractord.core.wire import Price
 
 PLACES = ("config_file", "data_dir", "state_dir")
 """Fields that say where things are; every other one can be set."""
+MQTT_FILES = {"password_file": True, "key_file": True, "ca_file": False, "cert_file": False}
+"""Keys of [mqtt] that name files, and whether such a file is a secret."""
 
 Count = Annotated[int, Meta(ge=0)] | Literal["unlimited"]
 Dollars = Annotated[float, Meta(ge=0)] | Literal["unlimited"]

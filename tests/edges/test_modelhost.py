@@ -207,7 +207,10 @@ async def test_anthropic_s_own_api_is_spoken_with_the_system_text_marked_for_its
 
 @pytest.mark.parametrize(
     ("mode", "said"),
-    [(0o644, "can be read by others: chmod 600 it"), (None, "cannot be read: No such file or directory")],
+    [
+        (0o644, "which others can read: run `chmod 600 {key}`"),
+        (None, "which cannot be read (No such file or directory): put it there alone, mode 0600"),
+    ],
     ids=["others can read it", "it is gone"],
 )
 async def test_a_key_that_cannot_be_used_is_a_persons_to_mend(
@@ -220,7 +223,10 @@ async def test_a_key_that_cannot_be_used_is_a_persons_to_mend(
     async with host("http://127.0.0.1:9", "openai/stand-in", {}, key_file=str(key)) as model:
         with pytest.raises(ModelError) as caught:
             await ask(model, "tool")
-    assert (caught.value.fault, str(caught.value)) == ("auth", f"`model.key_file` {key} {said}")
+    assert (caught.value.fault, str(caught.value)) == (
+        "auth",
+        f"`model.key_file` names {key}, {said.format(key=key)}",
+    )
 
 
 @pytest.mark.parametrize(
