@@ -16,14 +16,11 @@ from extractord.cli.json_lines import print_json
 from extractord.config import load_settings, platform_surroundings
 from extractord.config.sample import sample
 from extractord.config.settings import PLACES, Settings
-from extractord.config.usable import required
+from extractord.config.usable import folder_fault, required
 from extractord.edges.ledger import Ledger
 from extractord.errors import ConfigError
 from extractord.readingroom import known_agents
 from extractord.storeroom import now, require_memory
-
-_NAME_BYTES = 255
-"""Longer names there are in no usual file system."""
 
 app = App(name="config", help="What is set, whether it can be used, and what could be set.")
 
@@ -88,31 +85,16 @@ def _problems(settings: Settings) -> Iterator[str]:
             proof(settings)
         except ConfigError as error:
             yield from error.problems
-    yield from _unmakable("the state directory", settings.state_dir)
+    if fault := folder_fault("the state directory", settings.state_dir):
+        yield fault
 
 
 def _require_memory(settings: Settings) -> None:
     """Raise ConfigError for a memory directory that may not be one, or cannot be made."""
     if os.path.lexists(settings.memory_dir):
         require_memory(settings.memory_dir, Path(platform_surroundings()[1]))
-    else:
-        problems = [*_unmakable("`memory.dir`", settings.memory_dir)]
-        if problems:
-            raise ConfigError(*problems)
-
-
-def _unmakable(name: str, place: Path) -> Iterator[str]:
-    """What keeps a folder from being made where it is missing, or written where it is there."""
-    if longest := [part for part in place.parts if len(part.encode()) > _NAME_BYTES]:
-        yield f"{name} is {place}: no folder has a name as long as {longest[0][:20]}…"
-        return
-    there = next(folder for folder in (place, *place.parents) if os.path.lexists(folder))
-    if there.is_dir() and os.access(there, os.W_OK):
-        return
-    if there == place:
-        yield f"{name} is {place}, which is no folder that this user may write: give another one"
-    else:
-        yield f"{name} is {place}, which cannot be made below {there}"
+    elif fault := folder_fault("`memory.dir`", settings.memory_dir):
+        raise ConfigError(fault)
 
 
 def _path(value: object) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from extractord.config.broker import broker_of
@@ -10,6 +11,9 @@ from extractord.core.broker import Broker
 from extractord.core.embedded import NAME as EMBEDDED
 from extractord.errors import ConfigError
 from extractord.keyfile import fault_of
+
+_NAME_BYTES = 255
+"""Longer names there are in no usual file system."""
 
 
 def required(settings: Settings) -> Broker | None:
@@ -35,3 +39,22 @@ def key_fault(model: Model) -> str | None:
     if model.name == EMBEDDED or not model.key_file:
         return None
     return fault_of("model.key_file", Path(model.key_file).expanduser(), is_secret=True)
+
+
+def folder_fault(name: str, place: Path) -> str | None:
+    """What keeps a folder from being made where it is missing, or written where it is there.
+
+    What is wrong stands before the last `: `, what to do behind it.
+    """
+    if longest := [part for part in place.parts if len(part.encode()) > _NAME_BYTES]:
+        return f"{name} is {place}, and no folder has a name as long as {longest[0][:20]}…: give another one"
+    there = next(folder for folder in (place, *place.parents) if os.path.lexists(folder))
+    if there.is_dir() and os.access(there, os.W_OK | os.X_OK):
+        return None
+    if there.exists() and os.statvfs(there).f_flag & os.ST_RDONLY:
+        return f"{name} is {place}, on a file system that is read-only: make it writable, or set another"
+    if there == place:
+        says = "which is not a folder that this user may write"
+    else:
+        says = f"which cannot be made below {there}"
+    return f"{name} is {place}, {says}: give it to this user, or set another place"

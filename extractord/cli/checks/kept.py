@@ -6,12 +6,12 @@ import os
 import shutil
 import time
 from collections.abc import Iterator
-from pathlib import Path
 
 from extractord.cli.checks.finding import Finding, Patient, fail, ok, warn
 from extractord.cli.listing import counted
 from extractord.cli.looking import looked_at
 from extractord.cli.projects import listed as listed_projects
+from extractord.config.usable import folder_fault
 from extractord.core.index import derive
 from extractord.core.index import target as indexed
 from extractord.edges.ledger import Ledger
@@ -170,17 +170,10 @@ def disk(patient: Patient) -> Iterator[Finding]:
 
 def writable(patient: Patient) -> Iterator[Finding]:
     """Whether this user may write where it has to."""
-    places = (patient.settings.memory_dir, patient.settings.state_dir)
-    there = [next(each for each in (place, *place.parents) if os.path.lexists(each)) for place in places]
-    faults = [fault for place in dict.fromkeys(there) if (fault := _unwritable(place))]
-    yield from faults or [ok("memories and state can be written")]
-
-
-def _unwritable(place: Path) -> Finding | None:
-    if os.statvfs(place).f_flag & os.ST_RDONLY:
-        return fail(
-            f"{place} is on a file system that is read-only", "make it writable, or set another place"
-        )
-    if place.is_dir() and os.access(place, os.W_OK | os.X_OK):
-        return None
-    return fail(f"{place} cannot be written", "give it to this user, or set another place")
+    places = {"`memory.dir`": patient.settings.memory_dir, "the state directory": patient.settings.state_dir}
+    faults = [fault for name, place in places.items() if (fault := folder_fault(name, place))]
+    for fault in faults:
+        says, _, remedy = fault.rpartition(": ")
+        yield fail(says, remedy)
+    if not faults:
+        yield ok("memories and state can be written")
