@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from cyclopts import App, Parameter, validators
+from cyclopts import App, Parameter
 
 from extractord.cli.json_lines import json_line, print_json
+from extractord.cli.options import Json, Limit
 from extractord.config import load_settings
 from extractord.core.memory import utc
 from extractord.core.ports import AuditRow
@@ -14,11 +15,6 @@ from extractord.core.printable import printable
 from extractord.edges.ledger import Ledger
 
 app = App(name="audit", help="What was asked and answered, in rows that are only ever added.")
-
-Json = Annotated[bool, Parameter(name="--json", negative=(), help="One object a line.")]
-
-
-Limit = Annotated[int, Parameter(help="How many, newest first.", validator=validators.Number(gte=1))]
 
 
 @app.command(name="show")

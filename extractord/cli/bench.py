@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from extractord.cli.json_lines import print_json
+from extractord.cli.options import Json
 from extractord.cli.perf.groups import GROUPS, measured
 from extractord.cli.perf.rows import Failed, Row
 from extractord.cli.quality.command import bench
@@ -31,7 +32,7 @@ def perf(
         tuple[str, ...] | None, Parameter(consume_multiple=True, negative=(), help="Groups of rows, by name.")
     ] = None,
     out: Annotated[Path | None, Parameter(help="Also leave perf.jsonl and perf.md in this folder.")] = None,
-    json: Annotated[bool, Parameter(negative=(), help="One JSON object a row.")] = False,
+    json: Json = False,
     quick: Annotated[
         bool, Parameter(negative=(), help="Small sizes and few rounds: rougher figures.")
     ] = False,

@@ -10,6 +10,7 @@ from cyclopts import Parameter
 
 from extractord.cli.json_lines import print_json
 from extractord.cli.looking import looked_at, project_of
+from extractord.cli.options import Json
 from extractord.cli.runs import as_json
 from extractord.config import Settings, load_settings
 from extractord.consolidating import Mode, consolidated, to_look_at
@@ -29,7 +30,7 @@ def consolidate(
     project: Path | None = None,
     apply: Annotated[bool, Parameter(negative=())] = False,
     dry_run: Annotated[bool, Parameter(negative=())] = False,
-    json: Annotated[bool, Parameter(negative=())] = False,
+    json: Json = False,
 ) -> int:
     """Merge what repeats, settle what contradicts, drop what has run out, in one run.
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated, Literal
-
-from cyclopts import Parameter
+from typing import Literal
 
 from extractord.cli.hooking import answer
 from extractord.cli.json_lines import print_json
 from extractord.cli.looking import looked_at, project_of
+from extractord.cli.options import Json
 from extractord.config import load_settings
 from extractord.core.foreign import unobjectionable
 from extractord.core.hooks import ANY, HOOKS, within
@@ -27,7 +26,7 @@ def context(
     project: Path | None = None,
     format: Literal["markdown", "hook"] = "markdown",  # noqa: A002 - the name of the option
     agent: str = "",
-    json: Annotated[bool, Parameter(negative=())] = False,
+    json: Json = False,
 ) -> None:
     """Print the index of the person's and the project's memories, as an agent is given it.
 

@@ -17,6 +17,7 @@ from extractord.cli.checks import around, kept, transcribed, working
 from extractord.cli.checks.finding import Check, Finding, Health, Patient, fail, warn
 from extractord.cli.json_lines import print_json
 from extractord.cli.listing import hung
+from extractord.cli.options import Json
 from extractord.config import Settings, load_settings
 from extractord.core.printable import printable
 from extractord.edges.ledger import Ledger
@@ -61,7 +62,7 @@ def doctor(
     online: Annotated[
         bool, Parameter(negative=(), help="Ask the model too: one tiny request, counted as every other.")
     ] = False,
-    json: Annotated[bool, Parameter(negative=(), help="One JSON object a line.")] = False,
+    json: Json = False,
 ) -> int:
     """Prove the path from a transcript to a memory, and say of each break what to do.
 

@@ -17,6 +17,7 @@ from msgspec import Struct
 
 from extractord.cli.json_lines import json_line, print_json
 from extractord.cli.listing import Item, print_items
+from extractord.cli.options import Json
 from extractord.core.drift import hint
 from extractord.core.printable import LINES, printable
 from extractord.core.records import Entry
@@ -80,7 +81,7 @@ def entries(
     *,
     agent: Annotated[str | None, Parameter(help="Whose they are, where that cannot be told.")] = None,
     diagnose: Annotated[bool, Parameter(negative=(), help="Per file: what was seen, and what not.")] = False,
-    json: Annotated[bool, Parameter(negative=(), help="One JSON object a line.")] = False,
+    json: Json = False,
 ) -> int:
     """Show what the daemon sees in transcripts: every entry, in order. Nothing is changed.
 

@@ -17,6 +17,7 @@ from cyclopts import Parameter
 from extractord.batch import Plan, Summary, drained, plan
 from extractord.cli.json_lines import json_line, print_json
 from extractord.cli.listing import counted
+from extractord.cli.options import Json
 from extractord.cli.runs import as_json
 from extractord.config import load_settings
 from extractord.core.events import Oversized
@@ -38,7 +39,7 @@ def extract(
     project: Path | None = None,
     dry_run: Annotated[bool, Parameter(negative=())] = False,
     drain: str = "none",
-    json: Annotated[bool, Parameter(negative=())] = False,
+    json: Json = False,
 ) -> int:
     """Read transcripts that are there already and remember what is worth it.
 

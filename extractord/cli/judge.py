@@ -14,6 +14,7 @@ from cyclopts import Parameter
 from msgspec import Struct
 
 from extractord.cli.json_lines import json_line
+from extractord.cli.options import Json
 from extractord.edges.folder import Folder
 from extractord.errors import StoreError, UsageError
 from extractord.policy import PATH_RULES, PLACE_RULES, RULES, Rule, find_place, parse_rm
@@ -119,7 +120,7 @@ def judge(
         Path | None, Parameter(help="The memory root; /memory/user and /memory/project stand for it.")
     ] = None,
     stdin: Annotated[bool, Parameter(negative=(), help="Read questions, one JSON object a line.")] = False,
-    json: Annotated[bool, Parameter(negative=(), help="One JSON object a line.")] = False,
+    json: Json = False,
 ) -> int:
     """Ask the policy about a request, with what stands on the disk. Nothing is changed.
 

@@ -13,6 +13,7 @@ from extractord.cli.json_lines import print_json
 from extractord.cli.lives import forget as forget_it
 from extractord.cli.lives import stages
 from extractord.cli.looking import looked_at
+from extractord.cli.options import Json
 from extractord.cli.writing import diff, edited
 from extractord.config import Settings, load_settings
 from extractord.core.changeset import decode
@@ -25,7 +26,6 @@ from extractord.edges.store import Keeping, Store
 from extractord.errors import UsageError
 from extractord.storeroom import storeroom, to_stderr
 
-Json = Annotated[bool, Parameter(name="--json", negative=(), help="One object a line.")]
 Which = Annotated[str, Parameter(help="Its name, its path below its root, or root and path.")]
 Project = Annotated[Path | None, Parameter(help="Only the person's memories and this directory's project's.")]
 

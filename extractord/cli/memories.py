@@ -15,6 +15,7 @@ from extractord.cli.choosing import Row, chosen, one_of, rows_of
 from extractord.cli.json_lines import print_json
 from extractord.cli.listing import Item, print_items
 from extractord.cli.looking import looked_at
+from extractord.cli.options import Json
 from extractord.config import load_settings
 from extractord.core.changeset import decode
 from extractord.core.memory import utc
@@ -28,7 +29,6 @@ app.command(keeping.edit)
 app.command(keeping.forget)
 app.command(keeping.pin)
 
-Json = Annotated[bool, Parameter(name="--json", negative=())]
 Unused = Annotated[bool, Parameter(negative=())]
 
 

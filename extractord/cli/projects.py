@@ -12,6 +12,7 @@ from extractord.cli.attended import decider
 from extractord.cli.json_lines import print_json
 from extractord.cli.listing import counted
 from extractord.cli.looking import looked_at, project_of
+from extractord.cli.options import Json
 from extractord.config import Settings, load_settings
 from extractord.core.changeset import INDEX
 from extractord.core.ports import Home
@@ -23,7 +24,6 @@ from extractord.storeroom import storeroom, to_stderr
 
 app = App(name="project", help="Which directories have memories of their own, and where those are.")
 
-Json = Annotated[bool, Parameter(name="--json", negative=(), help="One object a line.")]
 _PROJECTS = "projects/"
 
 

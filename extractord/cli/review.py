@@ -15,6 +15,7 @@ from extractord.cli.deciding import accept as accept_it
 from extractord.cli.deciding import reject as reject_it
 from extractord.cli.json_lines import print_json
 from extractord.cli.looking import looked_at
+from extractord.cli.options import Json
 from extractord.cli.reasons import why, why_withheld
 from extractord.cli.writing import diff, edited, key
 from extractord.config import load_settings
@@ -29,7 +30,6 @@ from extractord.storeroom import storeroom, to_stderr
 
 app = App(name="review", help="Walk through the facts that are held: accept, edit, reject, or decide later.")
 
-Json = Annotated[bool, Parameter(name="--json", negative=(), help="One object a line.")]
 Which = Annotated[str, Parameter(help="The number that `review list` gives it, or a withheld file's place.")]
 _KEYS = "[a]ccept  [e]dit and accept  [r]eject  [l]ater  [q]uit "
 

@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Annotated
 
 import msgspec
-from cyclopts import App, Parameter, validators
+from cyclopts import App, Parameter
 
 from extractord.cli.json_lines import print_json
 from extractord.cli.listing import Item, print_items
+from extractord.cli.options import Json, Limit
 from extractord.config import load_settings
 from extractord.core.ports import AuditRow, RequestRow, RunRow
 from extractord.core.printable import printable
@@ -20,11 +21,7 @@ from extractord.errors import UsageError
 
 app = App(name="runs", help="List runs and how each ended; show one; retry those that were given up.")
 
-Json = Annotated[bool, Parameter(name="--json", negative=(), help="One JSON object a line.")]
 Run = Annotated[str, Parameter(help="A run's id, or the beginning of one.")]
-
-
-Limit = Annotated[int, Parameter(help="How many, newest first.", validator=validators.Number(gte=1))]
 
 
 @app.command(name="list")

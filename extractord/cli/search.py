@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated
-
-from cyclopts import Parameter
 
 from extractord.cli.choosing import Scope, within
 from extractord.cli.json_lines import print_json
 from extractord.cli.looking import looked_at
 from extractord.cli.memories import as_json
+from extractord.cli.options import Json
 from extractord.config import load_settings
 from extractord.core.printable import printable
 from extractord.errors import UsageError
@@ -29,7 +27,7 @@ def search(
     project: Path | None = None,
     scope: Scope = "here",
     limit: int = _LIMIT,
-    json: Annotated[bool, Parameter(negative=())] = False,
+    json: Json = False,
 ) -> None:
     """Find memories by words in any script; case and accents do not matter.
 

@@ -6,13 +6,14 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import msgspec
 import tomlkit
-from cyclopts import App, Parameter
+from cyclopts import App
 
 from extractord.cli.json_lines import print_json
+from extractord.cli.options import Json
 from extractord.config import load_settings, platform_surroundings
 from extractord.config.sample import sample
 from extractord.config.settings import PLACES, Settings
@@ -23,8 +24,6 @@ from extractord.readingroom import known_agents
 from extractord.storeroom import now, require_memory
 
 app = App(name="config", help="What is set, whether it can be used, and what could be set.")
-
-Json = Annotated[bool, Parameter(name="--json", negative=(), help="One JSON object.")]
 
 
 @app.command(name="show")

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated
 
 import msgspec
-from cyclopts import Parameter
 
 from extractord.cli.elapsed import ago
 from extractord.cli.json_lines import print_json
+from extractord.cli.options import Json
 from extractord.cli.runs import as_json, changed
 from extractord.config import load_settings
 from extractord.core.budget import Go, Limits, judge_spend
@@ -21,7 +20,6 @@ from extractord.edges.ledger import Ledger
 from extractord.edges.ledger.standing import Waiting
 from extractord.edges.state import Daemon, daemon_of
 
-Json = Annotated[bool, Parameter(name="--json", negative=(), help="One JSON object.")]
 _SHOWN_SPENT = 5
 
 

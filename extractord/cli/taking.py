@@ -12,6 +12,7 @@ from extractord.cli.attended import decider
 from extractord.cli.json_lines import print_json
 from extractord.cli.listing import Item, print_items
 from extractord.cli.looking import project_of
+from extractord.cli.options import Json
 from extractord.config import Settings, load_settings, platform_surroundings
 from extractord.core.printable import printable
 from extractord.core.redact import redact
@@ -34,7 +35,7 @@ def take_over(
     *,
     project: Path | None = None,
     dry_run: Annotated[bool, Parameter(negative=())] = False,
-    json: Annotated[bool, Parameter(negative=())] = False,
+    json: Json = False,
 ) -> int:
     """Take over memories from Claude Code, Codex, Gemini CLI, Qwen Code, zerostack or fx.
 
