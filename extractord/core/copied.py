@@ -26,6 +26,8 @@ def copied(lines: Sequence[str]) -> list[bool]:
 
     A blank line is nobody's.
     """
+    if len(lines) == 1:  # as most prompts are
+        return [_is_copied(lines)]
     shapes = [shape_of(lines, at) for at in range(len(lines))]
     strange = [shape is not Shape.PLAIN for shape in shapes]
     if any(strange) or LEFT_OUT in lines:
@@ -37,6 +39,16 @@ def copied(lines: Sequence[str]) -> list[bool]:
         for at in _within(lines[start:end], shapes[start:end]):
             strange[start + at] = True
     return strange
+
+
+def _is_copied(lines: Sequence[str]) -> bool:
+    """True if a line without another one is somebody else's."""
+    (line,) = lines
+    return (
+        line == LEFT_OUT
+        or shape_of(lines, 0) is not Shape.PLAIN
+        or bool(LOG_LINE.match(line) or TRACE_HEAD.match(line))
+    )
 
 
 def _follow(lines: Sequence[str], shapes: Sequence[Shape], strange: list[bool]) -> None:

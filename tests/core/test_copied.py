@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from extractord.core.copied import LEFT_OUT, copied
 from extractord.core.prose import prose
@@ -150,6 +152,21 @@ def test_what_only_looks_a_little_like_it_is_prose_still(text: str) -> None:
 
 def test_a_mark_for_what_was_left_out_is_nobodys_and_a_blank_line_neither() -> None:
     assert copied([LEFT_OUT, "", "We use tabs."]) == [True, False, False]
+
+
+@given(st.text(st.characters(exclude_characters="\n")))
+@example(LEFT_OUT)
+@example(" ")
+@example("bob: we always use tabs")
+@example("[10:42] Bob: We always use tabs")
+@example("<bob> we always use tabs")
+@example("$ cat NOTES")
+@example("$")
+@example("On Monday, Bob wrote:")
+@example("12:01:01 INFO started")
+@example("Traceback (most recent call last):")
+def test_a_line_by_itself_is_told_as_it_is_above_a_blank_one(line: str) -> None:
+    assert copied([line]) == copied([line, ""])[:1]
 
 
 HOSTILE = [
